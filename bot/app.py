@@ -6,7 +6,7 @@ import asyncio
 import gc
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import aclosing, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 
 import aiohttp
@@ -161,7 +161,7 @@ async def running(
         message_poster, gate = Poster(slack_messages, state, draws=policy.pictures.show), Gate(policy.look, people)
         outside = Outside(policy.look, ChannelReaders(calls, state))
         replier = Replier(message_poster, outside)
-        superseding, verdicts = Superseding(slack_messages, recent, people), Verdicts(connection.redis)
+        superseding, verdicts = Superseding(slack_messages, recent, people, gate), Verdicts(connection.redis)
         keeping = KeepingVerdicts(verdicts)
         looked = keeping.and_then(superseding.seen)
         run = azure_runner(opened, library, settings.check_timeout_s)
@@ -260,6 +260,7 @@ async def running(
         remembering, incidents = Remembering(message_poster, recent, library), IncidentHooks(reading.incident_service)
         async with (
             SlackReporter(slack_messages, message_poster, library, gate, outside, metrics) as reporter,
+            aclosing(reading.places),
             taken.at_work(
                 WithHooks(
                     reporter,

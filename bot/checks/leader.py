@@ -20,7 +20,7 @@ from bot.queue.notify_each import notify_in_order
 from bot.queue.retry import CannotTell
 from bot.report import report_json
 from bot.store.away import StoreAway
-from bot.store.codec import decode, encode
+from bot.store.codec import decode_or_none, encode
 from handlers.problem import Problem
 
 if TYPE_CHECKING:
@@ -72,7 +72,8 @@ class CheckLeader:
         kept = await self._running.kept(self._question)
         if not kept or not self._will_do(kept.at_ms, self._request, self._joined_ms):
             return None
-        return _Ended(report_json.load(kept.text), kept)
+        report = report_json.load_or_none(kept.text)
+        return _Ended(report, kept) if report else None
 
     def _will_do(self, at_ms: int, request: CheckRequest, joined_ms: int) -> bool:
         if at_ms >= joined_ms:
@@ -116,7 +117,7 @@ class CheckLeader:
                 if not await self._join_again():
                     return
                 continue
-            still = [waiter for waiter in waiters if decode(CheckRequest, waiter.request).id not in failed]
+            still = [item for item in await self._readable(waiters) if item[1].id not in failed]
             if not still:
                 if failed:
                     raise next(iter(failed.values()))
@@ -129,15 +130,26 @@ class CheckLeader:
                 ended = await self._checked(replace(self._request, fresh=True))
 
     async def _tell(
-        self, waiters: Iterable[Waiter], ended: _Ended, failed: dict[str, CannotTell]
+        self, waiters: Iterable[tuple[Waiter, CheckRequest]], ended: _Ended, failed: dict[str, CannotTell]
     ) -> list[CheckRequest]:
         """Answer those whom this outcome answers; the others are returned."""
-        told = await notify_in_order(self._tell_one(waiter, ended, failed) for waiter in waiters)
+        told = await notify_in_order(self._tell_one(waiter, request, ended, failed) for waiter, request in waiters)
         return [request for request in told if request]
 
-    async def _tell_one(self, waiter: Waiter, ended: _Ended, failed: dict[str, CannotTell]) -> CheckRequest | None:
+    async def _readable(self, waiters: Iterable[Waiter]) -> list[tuple[Waiter, CheckRequest]]:
+        """Each with its request. Where one cannot be read nobody can be answered: it no longer holds up this check."""
+        found = []
+        for waiter in waiters:
+            if request := decode_or_none(CheckRequest, waiter.request, f"the request {waiter.id}"):
+                found.append((waiter, request))
+            else:
+                await self._patiently(partial(self._running.forget, self._question, waiter.id))
+        return found
+
+    async def _tell_one(
+        self, waiter: Waiter, request: CheckRequest, ended: _Ended, failed: dict[str, CannotTell]
+    ) -> CheckRequest | None:
         """The request, if it came too late for this outcome."""
-        request = decode(CheckRequest, waiter.request)
         if self._checks.was_reported(request):
             await self._record(request, ended.kept)
             return None
@@ -187,8 +199,8 @@ class CheckLeader:
                 if hold is Hold.GONE:
                     await self._join_again()
                 for waiter in await self._running.waiting(self._question):
-                    request = decode(CheckRequest, waiter.request)
-                    self._waiting.setdefault(request.id, request)
+                    if request := decode_or_none(CheckRequest, waiter.request, f"the request {waiter.id}"):
+                        self._waiting.setdefault(request.id, request)
 
     async def _join_again(self) -> bool:
         """The server has lost its data: enter everyone we know of once more. False: somebody else leads them now."""

@@ -39,6 +39,8 @@ class CheckRequest:
     fresh: bool = False
     """*Check again*: an answer from before the question will not do."""
     asked_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    reported_by: str = ""
+    """The person whose report began this check, whom the answer names; empty where somebody asked, or an app."""
 
     @property
     def question(self) -> str:

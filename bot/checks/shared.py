@@ -19,7 +19,7 @@ from bot.queue.notify_each import notify_in_order
 from bot.queue.retry import CannotTell
 from bot.report import report_json
 from bot.store.away import StoreAway
-from bot.store.codec import decode, encode, prepare
+from bot.store.codec import decode_or_none, encode, prepare
 from handlers.problem import Problem
 
 log = logging.getLogger(__name__)
@@ -110,7 +110,8 @@ class Checks:
     async def report(self, request_id: str) -> Answer | None:
         """What a request was answered with, while it is kept: for the buttons under the answer."""
         kept = await self.running.report(request_id)
-        return Answer(report_json.load(kept.text)) if kept else None
+        report = report_json.load_or_none(kept.text) if kept else None
+        return Answer(report) if report else None
 
     def told(self, request: CheckRequest) -> None:
         """This one has its answer. Known here even while it cannot be recorded."""
@@ -188,10 +189,13 @@ class Checks:
             hold, waiters = await self.running.close(request.question, token)
             if hold is not Hold.MINE or not waiters:
                 return
-            await notify_in_order(self._end(waiter, problem) for waiter in waiters)
+            await notify_in_order(self._end(request.question, waiter, problem) for waiter in waiters)
 
-    async def _end(self, waiter: Waiter, problem: Problem) -> None:
-        request = decode(CheckRequest, waiter.request)
+    async def _end(self, question: str, waiter: Waiter, problem: Problem) -> None:
+        request = decode_or_none(CheckRequest, waiter.request, f"the request {waiter.id}")
+        if request is None:
+            await self.running.forget(question, waiter.id)
+            return
         if not self.was_reported(request):
             await self._tell_that_we_gave_up(request, problem)
             self.remember(request)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from bot.address import Address
 from bot.incidents.model import REOPENS_WITHIN, Book, How, Incident, Sighting, State, Verdict, pruned
 
 _REMEMBERED = 120
@@ -21,8 +22,11 @@ class Joined:
     how: How
 
 
-def join(book: Book, sighting: Sighting) -> tuple[Book, Joined]:
-    """Enter a sighting. Entered again it changes nothing, and is what it was the first time."""
+def join(book: Book, sighting: Sighting, *, apart: bool = False) -> tuple[Book, Joined]:
+    """Enter a sighting. Entered again it changes nothing, and is what it was the first time.
+
+    `apart`: its thread is about another cluster, so an incident that it opens gets a thread of its own.
+    """
     before = _entered(book, sighting)
     if before:
         again = Joined(_with_more(before.incident, sighting, before.how), before.how)
@@ -30,7 +34,7 @@ def join(book: Book, sighting: Sighting) -> tuple[Book, Joined]:
     book = pruned(book, sighting.at_ms)
     found = _belongs_to(book, sighting)
     if found is None:
-        joined = _opened(sighting)
+        joined = _opened(sighting, apart=apart)
     elif found.is_closed:
         joined = _reopened(found, sighting)
     else:
@@ -74,19 +78,20 @@ def _closed_lately(book: Book, sighting: Sighting) -> Incident | None:
     )
 
 
-def _opened(sighting: Sighting) -> Joined:
+def _opened(sighting: Sighting, *, apart: bool) -> Joined:
     made = Incident(
         id=sighting.id,
         cluster=sighting.cluster,
         codes=sighting.codes,
         why=sighting.why,
-        home=sighting.spot,
+        home=Address(channel=sighting.spot.channel) if apart else sighting.spot,
         message_ts=sighting.message_ts,
         opened_ms=sighting.at_ms,
         changed_ms=sighting.at_ms,
         seen=tuple((name, How.NEW) for name in sighting.names),
         signs=sighting.signs,
         user=sighting.user,
+        began=_message(sighting),
     )
     return Joined(made, How.NEW)
 
@@ -98,6 +103,8 @@ def _reopened(found: Incident, sighting: Sighting) -> Joined:
         state=State.CHECKING,
         verdict=Verdict.PENDING,
         causes=(),
+        found=(),
+        settled=None,
         rounds=found.rounds + 1,
         why=sighting.why if _is_in_its_channel(found, sighting) else _ELSEWHERE,
         signs=signs,
@@ -105,6 +112,7 @@ def _reopened(found: Incident, sighting: Sighting) -> Joined:
         user=sighting.user or found.user,
         closed_ms=0,
         closed_by="",
+        began=_message(sighting),
     )
     return Joined(again, How.REOPENED)
 
@@ -150,6 +158,10 @@ def _signs(found: Incident, sighting: Sighting) -> tuple[tuple[str, str], ...]:
     if _is_in_its_channel(found, sighting):
         return sighting.signs
     return tuple((code, _ELSEWHERE) for code, _ in sighting.signs)
+
+
+def _message(sighting: Sighting) -> Address:
+    return Address(channel=sighting.spot.channel, thread_ts=sighting.spot.thread_ts, message_ts=sighting.message_ts)
 
 
 def _is_in_its_channel(found: Incident, sighting: Sighting) -> bool:

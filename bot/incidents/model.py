@@ -15,6 +15,9 @@ FORGOTTEN_AFTER = timedelta(days=2)
 """An incident of which nothing was heard for so long is over, whatever became of it."""
 
 
+_NOWHERE = Address()
+
+
 class State(StrEnum):
     """How far the bot is with an incident."""
 
@@ -115,6 +118,12 @@ class Incident:
     elsewhere: tuple[Address, ...] = ()
     silenced: bool = False
     merged_into: str = ""
+    found: tuple[str, ...] = ()
+    """What was suspected and the latest check has found: its title must not be what an earlier one found."""
+    settled: tuple[str, ...] | None = None
+    """The root causes of the first verdict of its latest round; none yet, or unknown to an earlier version."""
+    began: Address = _NOWHERE
+    """The report with which its latest round began: its message carries the sign that a check runs."""
     signs: tuple[tuple[str, str], ...] = ()
     """What each code was recognised by."""
 
@@ -134,11 +143,29 @@ class Incident:
 
     @property
     def proved(self) -> str:
-        """What it is called once something was proved: the suspect that was found, else the first root."""
+        """What it is called once something was proved: the suspect that the latest check found, else the first root."""
         causes = [cause.code for cause in self.causes]
         if self.verdict is Verdict.CONFIRMED:
-            return next((code for code in self.codes if code in (*causes, *self.known)), (causes or [""])[0])
+            return next((code for code in self.codes if code in (*causes, *self.found)), (causes or [""])[0])
         return (causes or [""])[0]
+
+    @property
+    def since_found(self) -> tuple[Cause, ...]:
+        """Root causes that a check has found since the first verdict: the edit of a card rings no bell."""
+        if self.state is not State.OPEN or self.settled is None:
+            return ()
+        return tuple(cause for cause in self.causes if cause.code not in self.settled)
+
+    @property
+    def sign(self) -> Address:
+        """The message under which a sign says that its check runs."""
+        return self.began if self.began.message_ts else Address(channel=self.home.channel, message_ts=self.message_ts)
+
+    @property
+    def has_no_thread(self) -> bool:
+        """Whether it was first reported in the thread of another cluster, and its card, which is to head a thread of
+        its own, is not posted yet."""
+        return not self.home.thread_ts
 
     @property
     def is_closed(self) -> bool:

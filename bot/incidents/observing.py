@@ -106,9 +106,11 @@ def _after(incident: Incident, seen: Observation) -> tuple[Incident, Changed | N
         return incident, None
     # The first answer speaks of all that was found, so a message about any of it belongs there.
     known = tuple(sorted({*incident.known, *seen.codes})) if first else _known(incident, causes, seen)
-    after = replace(incident, state=State.OPEN, verdict=verdict, causes=causes, known=known)
+    found = tuple(code for code in incident.codes if code in seen.codes)
+    after = replace(incident, state=State.OPEN, verdict=verdict, causes=causes, known=known, found=found)
     if first:
-        return replace(after, changed_ms=changed_ms, settled_ms=seen.asked_ms), Changed.SETTLED
+        settled = tuple(cause.code for cause in causes)
+        return replace(after, changed_ms=changed_ms, settled_ms=seen.asked_ms, settled=settled), Changed.SETTLED
     if [cause.key for cause in causes] != [cause.key for cause in incident.causes] or verdict is not incident.verdict:
         return replace(after, changed_ms=changed_ms), Changed.FACTS
     return after, None

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TypeVar
+from uuid import uuid4
 
 from redis.asyncio import Redis
 
@@ -15,18 +18,23 @@ from bot.incidents.mutes import Mute
 from bot.incidents.named import words_of
 from bot.store import keys
 from bot.store.away import StoreAway, reachable
-from bot.store.codec import decode, encode, kept, prepare
+from bot.store.codec import decode_or_none, encode, kept, prepare
 
 T = TypeVar("T")
 
 _TRIES = 200
 _MOST_WAIT = 50
 """Posts of an app that nobody has decided about yet."""
+_ASK_AGAIN_S = 0.02
 
 _WRITE = """
 if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
 return 1
+"""
+
+_RELEASE = """
+if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
 """
 
 # The list lasts as long as the mute that ends last.
@@ -58,7 +66,7 @@ class Incidents:
         prepare(tuple[Incident, ...], Mute, _Decision)
         self._redis = redis
         self._write, self._mute = redis.register_script(_WRITE), redis.register_script(_MUTE)
-        self._take_over = redis.register_script(_TAKE_OVER)
+        self._take_over, self._release = redis.register_script(_TAKE_OVER), redis.register_script(_RELEASE)
 
     # -- books ------------------------------------------------------------------------------------------------
 
@@ -82,7 +90,8 @@ class Incidents:
         raise StoreAway("so many write to this cluster's incidents at once that none gets through")
 
     async def speaks_in(self, team: str, spot: Address, cluster: str) -> None:
-        """This thread is about a cluster's incident; it may be about several clusters."""
+        """An incident of this cluster is told in this thread, or pointed to from there. What is known of the thread
+        lasts as long as the incident."""
         name = keys.incident_thread(team, spot.channel, spot.thread_ts)
         with reachable():
             async with self._redis.pipeline(transaction=True) as together:
@@ -92,6 +101,7 @@ class Incidents:
                 together.zadd(threads, {spot.thread_ts: time.time()})
                 together.zremrangebyscore(threads, "-inf", time.time() - keys.INCIDENT_TTL.total_seconds())
                 together.expire(threads, keys.INCIDENT_TTL)
+                together.expire(keys.incident_thread_owner(team, spot.channel, spot.thread_ts), keys.INCIDENT_TTL)
                 await together.execute()
 
     async def owns(self, team: str, spot: Address, cluster: str) -> bool:
@@ -99,7 +109,37 @@ class Incidents:
         key = keys.incident_thread_owner(team, spot.channel, spot.thread_ts)
         with reachable():
             await self._redis.set(key, cluster.lower(), nx=True, ex=keys.INCIDENT_TTL)
-            return str(await self._redis.get(key)) == cluster.lower()
+            return str(await self._redis.getex(key, ex=keys.INCIDENT_TTL)) == cluster.lower()
+
+    @asynccontextmanager
+    async def alone(self, team: str, incident: str) -> AsyncIterator[None]:
+        """One process at a time says what is known of an incident: what one has read must not be said after what
+        another has learned since. Who died over it is not waited for longer than `keys.TELLING_TTL`."""
+        key, mine = keys.telling(team, incident), uuid4().hex
+        with suppress(TimeoutError):
+            async with asyncio.timeout(keys.TELLING_TTL.total_seconds()):
+                await self._take(key, mine)
+        try:
+            yield
+        finally:
+            with suppress(StoreAway), reachable():
+                await self._release(keys=[key], args=[mine])
+
+    async def _take(self, key: str, mine: str) -> None:
+        while True:
+            with reachable():
+                if await self._redis.set(key, mine, nx=True, ex=keys.TELLING_TTL):
+                    return
+            await asyncio.sleep(_ASK_AGAIN_S)
+
+    async def shown(self, team: str, what: str) -> str:
+        """The digest of what a message of an incident says, whichever process has written it."""
+        with reachable():
+            return str(await self._redis.get(keys.shown(team, what)) or "")
+
+    async def note_shown(self, team: str, what: str, digest: str) -> None:
+        with reachable():
+            await self._redis.set(keys.shown(team, what), digest, ex=keys.INCIDENT_TTL)
 
     async def note_named(self, team: str, cluster: str, names: Iterable[str]) -> None:
         """Nodes, pods and namespaces of this cluster that a check has named."""
@@ -155,7 +195,13 @@ class Incidents:
         """Whether somebody has allowed this app, or refused it; None where nobody was asked."""
         with reachable():
             said = await self._redis.hget(keys.alert_apps(team), app)
-        return None if said is None else decode(_Decision, str(said)).allowed
+        if said is None:
+            return None
+        decision = decode_or_none(_Decision, str(said), f"what was decided about the app {app}")
+        if decision is None:
+            with reachable():
+                await self._redis.hdel(keys.alert_apps(team), app)  # so that somebody can decide anew
+        return decision.allowed if decision else None
 
     async def allow_app(self, team: str, app: str, by: str, *, allowed: bool) -> bool:
         """What somebody decided; the first word counts. Whether this was it."""
@@ -204,12 +250,12 @@ class Incidents:
             await self._redis.zremrangebyscore(keys.mutes(team), "-inf", now_ms)
             names = [str(item) for item in await self._redis.zrange(keys.mutes(team), 0, -1)]
             texts = await self._redis.mget([keys.mute(team, name) for name in names]) if names else []
-        return [decode(Mute, str(text)) for text in texts if text]
+        return [mute for text in texts if text and (mute := decode_or_none(Mute, str(text), "a mute"))]
 
     async def _take_over_old(self, team: str, now_ms: int) -> None:
         """The mutes of an earlier version: those that hold get an expiry and lose their secrets, all leave its hash."""
         for field, text in (await self._redis.hgetall(keys.old_mutes(team))).items():
-            old = _read_old(str(text))
+            old = decode_or_none(Mute, str(text), "a mute")
             if old is None or old.until_ms <= now_ms:
                 await self._redis.hdel(keys.old_mutes(team), field)
                 continue
@@ -220,7 +266,10 @@ class Incidents:
 
 def read_book(text: str) -> Book:
     """The incidents of a cluster as they are kept; none where nothing is."""
-    return Book(decode(tuple[Incident, ...], text)) if text else Book()
+    kept_incidents: tuple[Incident, ...] | None = None
+    if text:
+        kept_incidents = decode_or_none(tuple[Incident, ...], text, "the incidents of a cluster")
+    return Book(kept_incidents or ())
 
 
 def _name(mute: Mute) -> str:
@@ -229,13 +278,6 @@ def _name(mute: Mute) -> str:
 
 def _values(mute: Mute, name: str) -> list[str | int]:
     return [kept(encode(mute)), mute.until_ms, name]
-
-
-def _read_old(text: str) -> Mute | None:
-    try:
-        return decode(Mute, text)
-    except ValueError:
-        return None
 
 
 def _is_wanted(incident: Incident) -> bool:

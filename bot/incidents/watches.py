@@ -9,10 +9,11 @@ from redis.asyncio import Redis
 from bot.incidents.watching import Watch
 from bot.store import keys
 from bot.store.away import reachable
-from bot.store.codec import decode, encode, kept, prepare
+from bot.store.codec import decode_or_none, encode, kept, prepare
 
 LATE = timedelta(hours=1)
 """How long after its end the last look may come, and say so."""
+_WHAT = "a watch"
 
 
 class Watches:
@@ -35,7 +36,7 @@ class Watches:
     async def get(self, team: str, name: str) -> Watch | None:
         with reachable():
             found = await self._redis.hget(keys.watches(team), name)
-        return decode(Watch, str(found)) if found else None
+        return decode_or_none(Watch, str(found), _WHAT) if found else None
 
     async def remove(self, watch: Watch) -> bool:
         """Whether it was there: of several who end it at once, one does."""
@@ -46,7 +47,8 @@ class Watches:
         """The oldest first. One whose last look was given up is forgotten: else it would take a place for ever."""
         oldest = now_ms - int(LATE.total_seconds() * 1000)
         with reachable():
-            found = [decode(Watch, str(hval)) for hval in await self._redis.hvals(keys.watches(team))]
+            texts = [str(text) for text in await self._redis.hvals(keys.watches(team))]
+            found = [watch for text in texts if (watch := decode_or_none(Watch, text, _WHAT))]
             lost = [watch.id for watch in found if watch.until_ms < oldest]
             if lost:
                 await self._redis.hdel(keys.watches(team), *lost)

@@ -49,7 +49,7 @@ async def check_in_slack(around: Surroundings, person: str, channel: str, cluste
         raise Problem(f"cannot show the check of {cluster}", why, do, code=Exit.UNAVAILABLE) from late
     took_s = loop.time() - start
     kept = await around.checks.report(request)
-    report = report_json.load(kept.text) if kept else None
+    report = report_json.load_or_none(kept.text) if kept else None
     return Answer(head, tuple(control.thread(channel, head.ts)[1:]), report, took_s)
 
 

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, PlainSerializer, PlainValidator
 
 from bot.report.detectors import Asked
 from bot.report.events import Report
-from bot.store.codec import decode, encode
+from bot.store.codec import decode, encode, unreadable
 from handlers.model import Check, Diagnosis, Ranked, Target, Unavailable
 from handlers.question import Question
 from handlers.remedy.plan import Offer
@@ -61,7 +61,17 @@ def dump(report: Report) -> str:
 
 
 def load(text: str) -> Report:
+    """Raises ValueError."""
     kept = decode(Kept, text)
     target = Target(ResourceId.parse(kept.id), kept.asked_at, kept.about)
     diagnosis = Diagnosis(target, kept.findings, kept.checks, kept.unseen, kept.diagnosis_ms)
     return Report(diagnosis, kept.took_ms, *kept.calls, kept.recorded_at, kept.offers, kept.detectors)
+
+
+def load_or_none(text: str) -> Report | None:
+    """The same for a report that can be made again: one that cannot be read is not there."""
+    try:
+        return load(text)
+    except ValueError as error:
+        unreadable("the report of a check", text, error)
+        return None

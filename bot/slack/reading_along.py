@@ -53,6 +53,7 @@ class IncidentWiring:
     incident_service: IncidentService
     turns: Turns
     spans: Spans
+    places: Places
 
 
 def incident_wiring(
@@ -77,7 +78,7 @@ def incident_wiring(
 ) -> IncidentWiring:
     redis = connection.redis
     turns, incidents, places = Turns(redis), Incidents(redis), Places(calls, state, arm)
-    telling = IncidentMessages(message_poster, places, people, outside, library)
+    telling = IncidentMessages(message_poster, places, people, outside, library, incidents, policy.look)
 
     async def report_given_up(task: Task, problem: Problem) -> None:
         ask = Ask(task.id, What.REPLY, task.place)
@@ -127,4 +128,4 @@ def incident_wiring(
     histories = Histories(Verdicts(redis), incidents, Audit(redis), library)
     courses = CourseHandlers(outside, incidents, histories, message_poster, arm, library)
     works = (desk.work, incident_service.work, about_people.work, alerts.work, watching.work, courses.work)
-    return IncidentWiring(queue, kind_of(works, report_given_up), incident_service, turns, spans)
+    return IncidentWiring(queue, kind_of(works, report_given_up), incident_service, turns, spans, places)

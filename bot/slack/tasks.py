@@ -170,7 +170,8 @@ class TaskHandler:
         pressed = Pressed.load(ask.pressed)
         question = CheckRequest("", ClusterRef.of(pressed.cluster), ask.place, pressed.scope).question
         kept = await self._running.shown(pressed.request, question)
-        return Answer(report_json.load(kept.text)) if kept else None
+        report = report_json.load_or_none(kept.text) if kept else None
+        return Answer(report) if report else None
 
     async def _tell_that_we_gave_up(self, ask: Ask, problem: Problem) -> None:
         said = Message(sentences.problem(problem))

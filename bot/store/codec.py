@@ -11,13 +11,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-from functools import cache
+import logging
+from functools import cache, lru_cache
+from hashlib import sha256
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
 from bot.redaction import IDS, redacted
 from handlers.clients.redact import LONG, redact_text
+
+log = logging.getLogger(__name__)
 
 EXACT = IDS | {"plan", "clicks", "pressed", "view", "url", "proposal", "incident"}
 """Keys under which ids, addresses and plans stand: read again letter by letter, and typed by nobody."""
@@ -35,10 +39,35 @@ def encode(value: object, kind: Any = None) -> str:
 
 
 def decode(kind: type[T], text: str) -> T:
-    """Raises ValueError."""
+    """Raises ValueError, whatever a record's own reader stumbles over."""
     whole: Any = kind
-    found: T = _adapter(whole).validate_python(json.loads(text))
+    try:
+        found: T = _adapter(whole).validate_python(json.loads(text))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{type(error).__name__}: {error}") from error
     return found
+
+
+def decode_or_none(kind: type[T], text: str, what: str) -> T | None:
+    """For records that one can do without: one that cannot be read is not there, and the log says so once.
+
+    It was damaged, or a version wrote it that this one does not know; to fail over it again and again helps nobody.
+    """
+    try:
+        return decode(kind, text)
+    except ValueError as error:
+        unreadable(what, text, error)
+        return None
+
+
+def unreadable(what: str, text: str, error: Exception) -> None:
+    """Say in the log that a record cannot be read; of the same record once."""
+    _say_once(what, sha256(text.encode(errors="replace")).hexdigest()[:12], f"{error}".partition("\n")[0][:200])
+
+
+@lru_cache(maxsize=1000)
+def _say_once(what: str, digest: str, why: str) -> None:
+    log.error("%s cannot be read and counts as not there (record %s): %s", what, digest, why)
 
 
 def prepare(*kinds: Any) -> None:

@@ -81,6 +81,8 @@ NAMED_TTL = timedelta(days=2)
 """How long a node, pod or namespace that a check has named says which cluster is meant."""
 TURN_TTL = timedelta(hours=24)
 """How long the messages of a turn are kept, and known as heard."""
+TELLING_TTL = timedelta(seconds=10)
+"""How long a process that says what is known of an incident is waited for: longer than Slack takes for an edit."""
 CONNECTED_TTL = timedelta(days=30)
 """A bot that comes back after longer says nothing of what it has not read."""
 READERS_TTL = timedelta(minutes=10)
@@ -222,6 +224,16 @@ def incident_thread(team: str, channel: str, thread_ts: str) -> str:
 def incident_thread_owner(team: str, channel: str, thread_ts: str) -> str:
     """The cluster that a thread is about: incidents of another have a thread of their own."""
     return f"{PREFIX}incident-thread-owner:{team}:{channel}:{thread_ts}"
+
+
+def telling(team: str, incident: str) -> str:
+    """Set while a process says what is known of an incident."""
+    return f"{PREFIX}incident-telling:{team}:{incident}"
+
+
+def shown(team: str, what: str) -> str:
+    """The digest of what a message of an incident says."""
+    return f"{PREFIX}incident-shown:{team}:{_short(what)}"
 
 
 def named_by_check(team: str, name: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import checks, inside, slack, start, storm, triage, workloads
+from tests.bench import checks, inside, slack, start, storm, triage, ways, workloads
 
 OUT = Path("build/bench.json")
 
@@ -22,6 +22,7 @@ def main() -> int:
         *slack.figures(),
         *triage.figures(),
         *storm.figures(),
+        *ways.figures(),
         *workloads.figures(),
     ]
     OUT.parent.mkdir(exist_ok=True)

@@ -106,20 +106,20 @@ async def _storm() -> list[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         async with (
             EmbeddedServer(Path(folder)) as state,
-            ArmServer(_fleet(Path(folder, "fleet")).world) as arm,
-            SlackServer(_workspace(), manifest=shipped()) as slack,
+            ArmServer(fleet_of_twenty(Path(folder, "fleet")).world) as arm,
+            SlackServer(workspace(), manifest=shipped()) as slack,
             Redis.from_url(state.url, decode_responses=True) as redis,
         ):
             environment = {**arm.environment("reader"), **slack.environment, "REDIS_URL": state.url}
-            environment["AKSBOT_POLICY"] = str(_policy(Path(folder), slack.control.team))
-            async with _serving(environment, Path(folder)) as pid:
+            environment["AKSBOT_POLICY"] = str(policy_for_monitors(Path(folder), slack.control.team))
+            async with serving(environment, Path(folder)) as pid:
                 storm = await _rage(slack, pid)
                 await _drained(redis, slack)
                 judged = await _judged(storm, slack, arm, redis)
             return [*judged, _stall(Path(folder), storm.began)]
 
 
-def _fleet(folder: Path) -> Scenario:
+def fleet_of_twenty(folder: Path) -> Scenario:
     folder.mkdir()
     clusters = "".join(
         f"    {name}:\n      subscription: development\n      group: rg-{name}\n      location: westeurope\n"
@@ -136,13 +136,13 @@ def _fleet(folder: Path) -> Scenario:
     return Scenario.load(folder)
 
 
-def _workspace() -> Workspace:
+def workspace() -> Workspace:
     people = [Person(f"person-{number}") for number in range(PEOPLE)]
     everybody = [one.name for one in people]
     return Workspace("Contoso Platform", people, [Channel(name, [*everybody, "aksbot"]) for name in CHANNELS])
 
 
-def _policy(folder: Path, team: Workspace) -> Path:
+def policy_for_monitors(folder: Path, team: Workspace) -> Path:
     apps = ", ".join(make_id("A", team.domain, name) for name in MONITORS)
     file = folder / "policy.yaml"
     file.write_text(f"channels:\n  alert_apps: [{apps}]\n")
@@ -150,7 +150,7 @@ def _policy(folder: Path, team: Workspace) -> Path:
 
 
 @asynccontextmanager
-async def _serving(environment: dict[str, str], folder: Path) -> AsyncIterator[int]:
+async def serving(environment: dict[str, str], folder: Path) -> AsyncIterator[int]:
     own = ("AKSBOT_", "AZURE_", "REDIS_", "SLACK_")
     clean = {name: value for name, value in os.environ.items() if not name.startswith(own)}
     data = {"AKSBOT_HTTP_PORT": "0", "AKSBOT_DATA_DIR": str(folder / "data"), STALLS: str(folder / "stalls")}

@@ -287,7 +287,7 @@ class _Leaving:
         return Joined(Part.LEAD, 0, 0)
 
     async def close(self, *_: str) -> tuple[Hold, list[Waiter]]:
-        return Hold.MINE, [Waiter(0, encode(one)) for one in self.waiting]
+        return Hold.MINE, [Waiter(0, encode(one), one.id) for one in self.waiting]
 
     async def answered(self, *_: str) -> None:
         raise StoreAway("it was restarted")

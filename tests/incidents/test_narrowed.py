@@ -24,12 +24,16 @@ LATE = Problem("cannot check prod-weu", "Azure did not answer", "try again")
 class Keeper:
     def __init__(self) -> None:
         self.heard: list[str] = []
+        self.named: list[str] = []
 
     async def is_silenced(self, request: CheckRequest) -> bool:
         return False
 
-    async def observed(self, team: str, diagnosis: Diagnosis, by: str = "") -> None:
+    async def observed(self, team: str, diagnosis: Diagnosis, by: str = "", *, only_changed: bool = False) -> None:
         self.heard.append(diagnosis.state.value)
+
+    async def note_named(self, team: str, diagnosis: Diagnosis) -> None:
+        self.named.append(diagnosis.target.name)
 
     async def not_observed(self, team: str, cluster: str) -> None:
         self.heard.append(f"{cluster} not observed")
@@ -59,6 +63,7 @@ async def test_incidents_hear_of_whole_checks_only(diagnosis: Diagnosis, heard: 
     hooks, incident_service = incident_hooks()
     await hooks.observe(asked_for(EVERYTHING), Answer(Report(diagnosis, 1.0, 1)), True)
     assert incident_service.heard == heard
+    assert bool(incident_service.named) is not bool(heard), "what a narrowed check has named is the cluster's, too"
 
 
 async def test_a_recording_is_not_how_it_is_now() -> None:

@@ -86,6 +86,14 @@ def test_another_cause_of_the_same_complaint_is_a_new_fact() -> None:
     assert [one.key for one in after.incidents[0].causes] == [SUBNET]
 
 
+def test_its_title_is_what_the_latest_check_has_found(book: Book) -> None:
+    both, _ = join(book, sighting("2", "subnet-full", at_ms=1))
+    first, _ = observe(both, seen(QUOTA, SUBNET))
+    assert first.incidents[0].proved == "quota-exceeded"
+    then, _ = observe(first, seen(SUBNET, at_ms=1))
+    assert then.incidents[0].proved == "subnet-full"
+
+
 def test_the_same_again_changes_nothing(book: Book) -> None:
     after, _ = observe(book, seen(QUOTA))
     assert observe(after, seen(QUOTA, at_ms=HOUR_MS)) == (after, ())

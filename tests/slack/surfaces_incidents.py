@@ -88,6 +88,7 @@ INCIDENTS: dict[str, Surface] = {
     "incident-closed-by-a-look": card(replace(SEEN_ELSEWHERE, state=State.CLOSED, closed_ms=4_980_000)),
     "incident-reported-by-a-person": card(replace(OPEN, user="U0REQUESTER")),
     "incident-reported-too": partial(incidents_view.reported_by, ["U0REQUESTER", "U0APPROVER"]),
+    "incident-found-since": partial(incidents_view.found_since, replace(OPEN, user="U0REQUESTER"), CAUSE, LIBRARY),
     "incident-closed-other-cause": card(
         replace(
             SUSPECTED,

@@ -100,10 +100,10 @@ def said_by_bot(control: Control, channel: str = "incidents") -> list[Message]:
 
 def cards(control: Control, channel: str = "incidents") -> list[Message]:
     """The incident head messages in a channel."""
-    return [one for one in said_by_bot(control, channel) if _part(one) == "card"]
+    return [one for one in said_by_bot(control, channel) if part_of(one) == "card"]
 
 
-def _part(message: Message) -> str:
+def part_of(message: Message) -> str:
     return str(((message.metadata or {}).get("event_payload") or {}).get("part") or "")
 
 

@@ -44,6 +44,7 @@ async def test_the_check_of_what_is_certain_waits_for_nothing_and_its_sign_goes_
     assert card.thread_ts == answer.thread_ts == report.ts
     assert answer.version == 0, "an edit would ring no bell"
     assert report.user in str(card.blocks), "who reported it is named, so that the verdict reaches them"
+    assert report.user in str(answer.blocks), "also where the card stood before, and its edit rings no bell"
 
 
 async def test_two_clusters_in_one_breath_are_two_incidents(

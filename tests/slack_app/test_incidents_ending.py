@@ -8,6 +8,7 @@ from datetime import timedelta
 from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control
 from sandbox.slack.message import Message
+from sandbox.slack.server import SlackServer
 from tests.slack_app.conftest import SCENARIO
 from tests.slack_app.hearing import (
     SOON,
@@ -63,6 +64,24 @@ async def test_somebodys_check_again_closes_it_too_and_a_new_report_opens_it_in_
     (link,) = [one for one in said_by_bot(control) if one.thread_ts != report.ts]
     assert link.thread_ts == again.ts
     assert control.team.channel("incidents").id in str(link.blocks)
+
+
+async def test_in_the_thread_of_what_is_over_people_talk_until_somebody_names_the_cluster_again(
+    reads: Reads, control: Control, arm: ArmServer, slack: SlackServer
+) -> None:
+    async with reads():
+        report, answer = await confirmed(control)
+        await found_over(control, arm, answer)
+        hold(arm, SCENARIO)
+        reason = "ErrCode_InsufficientVCPUQuota, out of vCPU quota"
+        talk = control.say("visitor", "incidents", f"so it was {reason}", thread_ts=report.ts)
+        await slack.until(lambda: slack.outbox.under_way == 0, 60)
+        again = control.say("approver", "incidents", f"prod-weu is back: {reason}", thread_ts=report.ts)
+        await until_said(control, "It is reported again")
+    signs = [call.args["timestamp"] for call in slack.log if call.method == "reactions.add"]
+    assert again.ts in signs
+    assert talk.ts not in signs
+    assert {one.thread_ts for one in said_by_bot(control)} == {report.ts}
 
 
 async def test_a_check_of_one_area_closes_nothing_and_settles_nothing(

@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 
 from bot.store import keys
 from bot.store.away import reachable
-from bot.store.codec import decode, encode, kept, prepare
+from bot.store.codec import decode_or_none, encode, kept, prepare
 
 MOST = 200
 """Per workspace. Each is a few hundred bytes."""
@@ -89,6 +89,6 @@ class RecentChecks:
             texts = await self._redis.zrange(keys.recent(team), "+inf", oldest, desc=True, byscore=True)
         found: dict[str, RecentCheck] = {}
         for text in texts:
-            check = decode(RecentCheck, str(text))
-            found.setdefault(check.request, check)
+            if check := decode_or_none(RecentCheck, str(text), "a recent check"):
+                found.setdefault(check.request, check)
         return list(found.values())

@@ -12,13 +12,13 @@ from base64 import b85decode, b85encode
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
-from zlib import compress, decompress
+from zlib import compress, decompress, error
 
 from redis.asyncio import Redis
 
 from bot.store import keys
 from bot.store.away import reachable
-from bot.store.codec import kept, kept_aside
+from bot.store.codec import kept, kept_aside, unreadable
 
 _NOW = "local t = redis.call('TIME'); local now = t[1] * 1000 + math.floor(t[2] / 1000)\n"
 
@@ -49,7 +49,7 @@ local token = redis.call('HGET', KEYS[1], 'token')
 if not token then return {'gone'} end
 if token ~= ARGV[1] then return {'taken'} end
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
-local all = redis.call('HVALS', KEYS[2])
+local all = redis.call('HGETALL', KEYS[2])
 if #all == 0 then redis.call('DEL', KEYS[1]) end
 return {'mine', unpack(all)}
 """
@@ -87,10 +87,11 @@ class Joined:
 
 @dataclass(frozen=True, slots=True)
 class Waiter:
-    """Somebody who waits for an answer: since when, and the request as it was given."""
+    """Somebody who waits for an answer: since when, the request as it was given, and its id."""
 
     joined_ms: int
     request: str
+    id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,14 +131,21 @@ class RunningChecks:
     async def waiting(self, question: str) -> list[Waiter]:
         """All who wait now."""
         with reachable():
-            return [_waiter(str(text)) for text in await self._redis.hvals(keys.asking(question))]
+            found = await self._redis.hgetall(keys.asking(question))
+        return [_waiter(str(name), str(text)) for name, text in found.items()]
 
     async def close(self, question: str, token: str) -> tuple[Hold, list[Waiter]]:
         """Those who still wait; when nobody does, the check is over in the same step."""
         names = [keys.running(question), keys.asking(question)]
         with reachable():
             hold, *waiters = await self._close(keys=names, args=[token, _ms(keys.CHECK_TTL)])
-        return Hold(hold), [_waiter(text) for text in waiters]
+        pairs = zip(waiters[::2], waiters[1::2], strict=True)
+        return Hold(hold), [_waiter(str(name), str(text)) for name, text in pairs]
+
+    async def forget(self, question: str, request_id: str) -> None:
+        """Of a request that cannot be read nobody can be answered; while it waits, its check would never end."""
+        with reachable():
+            await self._redis.hdel(keys.asking(question), request_id)
 
     async def answered(self, question: str, request_id: str, kept: Kept | None = None) -> None:
         """This one has been answered, and need not be again."""
@@ -191,9 +199,9 @@ class RunningChecks:
         return _kept(str(text)) if text else None
 
 
-def _waiter(text: str) -> Waiter:
+def _waiter(name: str, text: str) -> Waiter:
     at, _, request = text.partition(" ")
-    return Waiter(int(at), request)
+    return Waiter(int(at) if at.isdigit() else 0, request, name)
 
 
 def _packed(text: str) -> str:
@@ -201,12 +209,17 @@ def _packed(text: str) -> str:
     return _ZLIB + b85encode(compress(text.encode(errors="surrogatepass"))).decode()
 
 
-def _kept(text: str) -> Kept:
-    """The latest report on a question is not packed, nor are those of earlier versions."""
+def _kept(text: str) -> Kept | None:
+    """The latest report on a question is not packed, nor are those of earlier versions. One that cannot be unpacked is
+    not there."""
     at, _, rest = text.partition(" ")
-    if rest.startswith(_ZLIB):
-        rest = decompress(b85decode(rest.removeprefix(_ZLIB))).decode(errors="surrogatepass")
-    return Kept(int(at), rest)
+    try:
+        if rest.startswith(_ZLIB):
+            rest = decompress(b85decode(rest.removeprefix(_ZLIB))).decode(errors="surrogatepass")
+        return Kept(int(at), rest)
+    except (ValueError, error) as why:
+        unreadable("the report of a check", text, why)
+        return None
 
 
 def _ms(span: timedelta) -> int:

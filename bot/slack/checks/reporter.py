@@ -9,7 +9,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import Self
@@ -29,6 +29,7 @@ from bot.slack.inbound.gate import Gate
 from bot.slack.inbound.outside import Outside
 from bot.slack.kit import limits, sentences
 from bot.slack.kit.message import AnswerMessages, Message, Pressed
+from bot.slack.kit.naming import addressed
 from handlers.fleet.names import NoSuchCluster
 from handlers.problem import Problem
 from runbooks.library import Library
@@ -256,6 +257,8 @@ class SlackReporter:
 
     async def _answer(self, request: CheckRequest, said: AnswerMessages) -> None:
         where, why = Reply.of(request), self._no_place.pop(request.id, None)
+        if request.reported_by:
+            said = replace(said, head=addressed(said.head, request.reported_by))
         try:
             if why:
                 await self._message_poster.elsewhere(where, said, why)

@@ -19,6 +19,7 @@ from bot.slack.api.pace import Pace
 from bot.slack.api.people import People
 from bot.slack.checks import superseded_view
 from bot.slack.checks.reporter import HEAD
+from bot.slack.inbound.gate import Gate
 from bot.slack.kit import limits
 from bot.slack.kit.links import thread_link
 from bot.store.away import StoreAway
@@ -44,8 +45,9 @@ class Now(StrEnum):
 class Superseding:
     """What cannot be edited stays as it is: each of them says when it was made."""
 
-    def __init__(self, slack_messages: SlackMessages, recent: RecentChecks, people: People) -> None:
+    def __init__(self, slack_messages: SlackMessages, recent: RecentChecks, people: People, gate: Gate) -> None:
         self._slack_messages, self._recent, self._people = slack_messages, recent, people
+        self._gate = gate
         self._edits = Pace(_AT_ONCE, _PER_MINUTE)
 
     async def note(self, request: CheckRequest, outcome: Answer | Problem, told: bool) -> None:
@@ -64,11 +66,15 @@ class Superseding:
         try:
             all_of_them = await self._recent.latest(team, datetime.now(UTC))
             newer = next((check for check in all_of_them if request and check.request == request.id), None)
-            for check in all_of_them:
-                if _is_older(check, diagnosis) and (now := _now(check, diagnosis, newer, request)):
-                    if not self._edits.of(team).take_now():
-                        return
-                    await self._edit(team, check, now, diagnosis, newer, request)
+            older = [check for check in all_of_them if _is_older(check, diagnosis)]
+            due = [(check, now) for check in older if (now := _now(check, diagnosis, newer, request))]
+            # Slack takes so many edits in a minute: first what is over and still looks wrong.
+            for check, now in sorted(due, key=lambda item: item[1] is not Now.OVER):
+                if not await self._gate.may_be_shown(_place(team, check), diagnosis.target.name):
+                    continue
+                if not self._edits.of(team).take_now():
+                    return
+                await self._edit(team, check, now, diagnosis, newer, request)
         except (StoreAway, CallFailed) as failed:
             log.info("the older answers about %s were not brought up to date: %s", diagnosis.target.name, failed)
 
@@ -81,7 +87,7 @@ class Superseding:
         newer: RecentCheck | None,
         request: CheckRequest | None,
     ) -> None:
-        link = thread_link(newer, await self._people.address()) if newer else ""
+        link = await self._link(check, newer) if newer else ""
         by = request.place.user if request else ""
         message = superseded_view.superseded(check, now is Now.OVER, diagnosis, datetime.now(UTC), by, link)
         posted = Address(channel=check.channel, message_ts=check.ts)
@@ -93,6 +99,16 @@ class Superseding:
             log.info("the older answer %s cannot be changed: %s", check.request, refused)
         # After the edit: whoever is killed in between edits it once more.
         await self._recent.change(team, check, replace(check, now=now.value))
+
+    async def _link(self, check: RecentCheck, newer: RecentCheck) -> str:
+        """To the newer answer, where those who read this one can open it: not to somebody's direct messages."""
+        if newer.channel != check.channel and not await self._people.is_public(newer.channel):
+            return ""
+        return thread_link(newer, await self._people.address())
+
+
+def _place(team: str, check: RecentCheck) -> Address:
+    return Address(team, check.channel, check.user, thread_ts=check.thread_ts)
 
 
 def _is_older(check: RecentCheck, diagnosis: Diagnosis) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bot.address import Address
-from bot.policy.look import Allowed, Asker, Decision, Refused, may_look, refused_everywhere
+from bot.policy.look import Allowed, Asker, Decision, Refused, is_shown_in, may_look, place_of, refused_everywhere
 from bot.policy.model import ANYTHING, DIRECT, Look
 from bot.slack.api.calls import CallFailed
 from bot.slack.api.people import People
@@ -75,6 +75,13 @@ class Gate:
             return _refusal_by(self._look, sure, meant.name)
         viewer = await self.viewer(place, stranger=stranger, patience_s=patience_s, about=meant.text)
         return viewer if isinstance(viewer, Message) else viewer.refusal_of(meant, account)
+
+    async def may_be_shown(self, place: Address, cluster: str) -> bool:
+        """Whether what was once said of a cluster there may still be brought up to date: in a channel, whether anybody
+        may look from it; where one person reads alone, whether this one may."""
+        if place_of(place.channel) != DIRECT:
+            return is_shown_in(self._look, place.channel, cluster)
+        return await self.refusal(place, cluster) is None
 
     async def viewer(
         self, place: Address, *, stranger: bool = False, patience_s: float = AT_WORK_S, about: str | None = None

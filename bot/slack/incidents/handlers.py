@@ -31,7 +31,7 @@ from bot.slack.incidents.messages import IncidentMessages
 from bot.slack.incidents.places import Fleet, Places
 from bot.slack.incidents.service import IncidentService
 from bot.slack.incidents.tasks import Do, Task
-from bot.store.codec import decode
+from bot.store.codec import decode_or_none
 from bot.triage.clusters import FleetNames
 from bot.triage.decide import Certainty
 from bot.triage.recognise import Around, Recogniser, Recognition
@@ -85,7 +85,7 @@ class IncidentHandlers:
         team, channel, whose = task.of
         texts = await self._turns.take(task.text, (team, channel, whose))
         if texts:
-            turn = latest([decode(Utterance, text) for text in texts])
+            turn = latest(readable(texts))
             if turn and not await self._turns.is_read(task.text, len(texts)):
                 await self.consider(turn, task.me)
             # An app's words are wanted once somebody allows it.
@@ -94,7 +94,7 @@ class IncidentHandlers:
     async def _read_early(self, task: Task) -> None:
         """What is certain already is checked at once; nothing is asked before the turn has closed."""
         texts = await self._turns.kept(task.text)
-        turn = latest([decode(Utterance, text) for text in texts])
+        turn = latest(readable(texts))
         if not turn or await self._turns.is_read(task.text, len(texts)):
             return
         if len(texts) > task.number:
@@ -139,12 +139,23 @@ class IncidentHandlers:
             around = await self._around(first, text)
             where = await asyncio.to_thread(self._recogniser.recognise, text, names, around)
             seen = replace(seen, cluster=where.cluster, cluster_by=where.cluster_by, choices=where.choices)
-        if here and seen.cluster in (None, *(incident.cluster for incident in here)):
-            return True  # people talk about it in its own thread
+        is_talk = await asyncio.to_thread(self._is_talk, here, seen, text, names)
+        if is_talk:
+            return True
         if not closed and (seen.cluster is None or seen.certainty is not Certainty.SURE):
             return False
         await self.act(first, seen, me, tuple(utterance.id for utterance in turn))
         return True
+
+    def _is_talk(self, here: Sequence[Incident], seen: Recognition, text: str, names: FleetNames) -> bool:
+        """Whether people talk about an incident in its own thread. Of one that is over they talk, too, unless they
+        name the cluster again: then it is back."""
+        if not here:
+            return False
+        if seen.cluster is None or any(told.cluster == seen.cluster and not told.is_closed for told in here):
+            return True
+        is_over = any(incident.cluster == seen.cluster for incident in here)
+        return is_over and self._recogniser.clusters(text, names) != seen.cluster
 
     async def _around(self, first: Utterance, text: str) -> list[Around]:
         """What says which cluster is meant: a generated name that a check has named, then what stands around the
@@ -269,6 +280,9 @@ class IncidentHandlers:
         ):
             await self._incident_service.report(first.team, sighting, first.user or me)
             return
+        offered = {member.name for member in self._can_be_checked(await self._places.fleet(), code)}
+        if seen.cluster not in offered:
+            return
         key = f"offer {first.team} {first.channel} {seen.cluster} {code} {int(time.time() // 3600)}"
         if await self._incidents.claim(key, first.id):
             title = incidents_view.title_of(self._library, code)
@@ -358,6 +372,11 @@ class IncidentHandlers:
             await self._incident_service.silence(
                 team, [incident, *(other for other in others if other.id != incident.id)], spot
             )
+
+
+def readable(texts: Sequence[str]) -> list[Utterance]:
+    """The messages of a turn, without those that this version cannot read: the others are answered all the same."""
+    return [said for text in texts if (said := decode_or_none(Utterance, text, "a message of a channel"))]
 
 
 def _sighting(first: Utterance, cluster: str, seen: Recognition, ids: tuple[str, ...]) -> Sighting:

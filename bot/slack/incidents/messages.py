@@ -7,12 +7,14 @@ import logging
 from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import TypeVar
 from weakref import WeakValueDictionary
 
 from bot.address import Address
 from bot.checks.store.recent import RecentCheck
 from bot.incidents.model import Book, Incident, State
+from bot.incidents.store import Incidents
+from bot.policy.look import is_shown_in
+from bot.policy.model import Look
 from bot.slack.api.calls import CallFailed, Refused
 from bot.slack.api.people import People
 from bot.slack.api.poster import NO_PLACE, Poster, Reply
@@ -27,30 +29,40 @@ from runbooks.library import Library
 
 log = logging.getLogger(__name__)
 
-T = TypeVar("T")
-
 CARD = "card"
 WORKING = "eyes"
 _REMEMBERED = 2000
+_MOST_IN_A_LINE = 50
+_MOST_SINCE = 3
 
 
 class IncidentMessages:
     """Raises CallFailed."""
 
     def __init__(
-        self, message_poster: Poster, places: Places, people: People, outside: Outside, library: Library
+        self,
+        message_poster: Poster,
+        places: Places,
+        people: People,
+        outside: Outside,
+        library: Library,
+        incidents: Incidents,
+        look: Look,
     ) -> None:
         self._message_poster, self._places, self._people, self._library = message_poster, places, people, library
-        self._outside = outside
-        self._shown: dict[str, str] = {}
+        self._outside, self._incidents, self._look = outside, incidents, look
         self._reacted: dict[str, bool] = {}
         self._reacting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """One at a time for an incident: a check may end before its sign stands."""
 
     async def show(self, team: str, book: Book, incident: Incident) -> Address | None:
-        """The card, and each line that belongs into its threads. Where nothing can be said, that is all right."""
-        await self.react(incident)
+        """The card, and each line that belongs into its threads. Where nothing can be said, that is all right.
+
+        A rule may have gone since it was reported there: then nothing more is said of the cluster in that channel.
+        """
         where = self.where(team, incident)
+        if not is_shown_in(self._look, incident.home.channel, incident.cluster):
+            return None
         try:
             card = await self._card(where, book, incident)
             if not incident.silenced:
@@ -98,12 +110,15 @@ class IncidentMessages:
     async def _card(self, where: Reply, book: Book, incident: Incident) -> Address | None:
         if incident.silenced:
             return await self._message_poster.standing(where, CARD)
-        message = await self._message(where.place.team, book, incident)
-        posted, new = await self._message_poster.once(where, CARD, message)
-        digest = sha256(repr(message).encode(errors="replace")).hexdigest()
-        if not new and self._shown.get(incident.id) != digest:
-            posted = await self._message_poster.change_or_repeat(where, posted, CARD, message)
-        _keep(self._shown, incident.id, digest)
+        return await self._saying(where, CARD, await self._message(where.place.team, book, incident))
+
+    async def _saying(self, where: Reply, part: str, message: Message) -> Address:
+        """This part says this: posted, or edited where it says something else, whichever process wrote that."""
+        posted, new = await self._message_poster.once(where, part, message)
+        what, digest = f"{where.job} {part}", sha256(repr(message).encode(errors="replace")).hexdigest()
+        if not new and await self._incidents.shown(where.place.team, what) != digest:
+            posted = await self._message_poster.change_or_repeat(where, posted, part, message)
+        await self._incidents.note_shown(where.place.team, what, digest)
         return posted
 
     async def _message(self, team: str, book: Book, incident: Incident) -> Message:
@@ -126,6 +141,9 @@ class IncidentMessages:
             await self._line(
                 where, f"closed-{incident.rounds}", said.closed_line(incident.cluster, proved=bool(incident.causes))
             )
+        for cause in incident.since_found[:_MOST_SINCE]:
+            line = incidents_view.found_since(incident, cause, self._library)
+            await self._message_poster.once(where, f"found-{incident.rounds}-{cause.code}", line)
         if incident.joined:
             await self._joined(where, incident)
         told = {each_incident.home for each_incident in book.incidents if each_incident.merged_into == incident.id}
@@ -158,25 +176,24 @@ class IncidentMessages:
         return said.checked_elsewhere(incident.cluster)
 
     async def _joined(self, where: Reply, incident: Incident) -> None:
-        """Who reported it, too, and got no link: one line, which grows."""
-        line, name = incidents_view.reported_by(incident.joined), f"{incident.id} joined"
-        posted, new = await self._message_poster.once(where, "joined", line)
-        digest = repr(incident.joined)
-        if not new and self._shown.get(name) != digest:
-            await self._message_poster.change_or_repeat(where, posted, "joined", line)
-        _keep(self._shown, name, digest)
+        """Who reported it, too, and got no link: one line, which grows; another where that one is full."""
+        for first in range(0, len(incident.joined), _MOST_IN_A_LINE):
+            part = f"joined-{first}" if first else "joined"
+            line = incidents_view.reported_by(incident.joined[first : first + _MOST_IN_A_LINE])
+            await self._saying(where, part, line)
 
     async def _line(self, where: Reply, part: str, line: str) -> None:
         await self._message_poster.once(where, part, replies.only(line))
 
     async def react(self, incident: Incident) -> None:
         """A sign on the message while its check runs. Another process may have set it, so it is always taken away."""
-        working = incident.state is State.CHECKING
-        async with self._reacting.setdefault(incident.id, asyncio.Lock()):
-            if self._reacted.get(incident.id) == working:
+        working, sign = incident.state is State.CHECKING, incident.sign
+        name = f"{incident.id} {incident.rounds}"
+        async with self._reacting.setdefault(name, asyncio.Lock()):
+            if self._reacted.get(name) == working:
                 return
-            if await self._places.react(incident.home.channel, incident.message_ts, WORKING, there=working):
-                _keep(self._reacted, incident.id, working)
+            if await self._places.react(sign.channel, sign.message_ts, WORKING, there=working):
+                _keep(self._reacted, name, working)
 
     async def _address(self) -> str:
         with suppress(CallFailed):
@@ -189,7 +206,7 @@ def _link(address: str, spot: Address) -> str:
     return thread_link(RecentCheck("", "", "", "", "", spot.channel, datetime.now(UTC), ts=spot.thread_ts), address)
 
 
-def _keep(known: dict[str, T], name: str, value: T) -> None:
+def _keep(known: dict[str, bool], name: str, value: bool) -> None:
     known.pop(name, None)
     known[name] = value
     if len(known) > _REMEMBERED:

@@ -18,16 +18,14 @@ from bot.slack.api.poster import Reply
 from bot.slack.inbound import commands, replies
 from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.gate import Gate, name_of
-from bot.slack.inbound.message_reader import Utterance
 from bot.slack.inbound.replier import Replier
 from bot.slack.incidents import text as said
 from bot.slack.incidents import view as incidents_view
-from bot.slack.incidents.handlers import IncidentHandlers
+from bot.slack.incidents.handlers import IncidentHandlers, readable
 from bot.slack.incidents.messages import IncidentMessages
 from bot.slack.incidents.places import Places
 from bot.slack.incidents.tasks import Do, Task
 from bot.slack.kit.message import AnswerMessages, Message, section
-from bot.store.codec import decode
 from runbooks.library import Library
 
 SNOOZE = timedelta(hours=4)
@@ -83,8 +81,8 @@ class IncidentCommandHandlers:
         if not yes:
             return
         for turn in dict.fromkeys((*await self._incidents.waited(place.team, task.code), task.incident)):
-            if kept := await self._turns.kept(turn):
-                await self._desk.consider([decode(Utterance, item) for item in kept], task.me)
+            if kept := readable(await self._turns.kept(turn)):
+                await self._desk.consider(kept, task.me)
 
     # -- channels ---------------------------------------------------------------------------------------------
 

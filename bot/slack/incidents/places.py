@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bot.address import Address
+from bot.queue.cancel import end
 from bot.slack.api.calls import CallFailed, Calls
 from bot.slack.api.pace import Bucket
 from bot.slack.kit import sentences
@@ -27,6 +28,8 @@ log = logging.getLogger(__name__)
 FLEET_LASTS_S = 120.0
 FLEET_TIMEOUT_S = 30.0
 NO_FLEET_LASTS_S = 15.0
+LISTED_WITHIN_S = 0.3
+"""Somebody waits for a first sign: where Resource Graph takes longer, the names that it gave before will do."""
 CHANNEL_LASTS_S = 600.0
 _MOST_CHANNELS = 5000
 _MOST_OF_THREAD = 20
@@ -52,22 +55,36 @@ class ChannelInfo:
 class Places:
     """Asked once for some minutes, however many want to know."""
 
-    def __init__(self, calls: Calls, state: State, arm: ArmReader) -> None:
+    def __init__(self, calls: Calls, state: State, arm: ArmReader, *, fleet_lasts_s: float = FLEET_LASTS_S) -> None:
+        self._fleet_lasts_s = fleet_lasts_s
         self._calls, self._client = calls, calls.client
         self._state, self._arm = state, arm
         self._fleet, self._fleet_until = Fleet(), 0.0
-        self._listing = asyncio.Lock()
+        self._listing: asyncio.Task[None] | None = None
         self._channels: dict[str, tuple[float, ChannelInfo]] = {}
         self._adds, self._removes = Bucket(10, 40), Bucket(10, 15)
 
     async def fleet(self) -> Fleet:
         """Names to look for in messages, without a look at Azure for each."""
-        async with self._listing:
-            now = asyncio.get_running_loop().time()
-            if now >= self._fleet_until:
-                self._fleet = await self._listed()
-                self._fleet_until = now + (NO_FLEET_LASTS_S if self._fleet.problem else FLEET_LASTS_S)
+        if asyncio.get_running_loop().time() >= self._fleet_until:
+            listing = self._listing = self._listing or asyncio.create_task(self._list(), name="the list of clusters")
+            done, _ = await asyncio.wait([listing], timeout=LISTED_WITHIN_S if self._fleet.members else None)
+            for ended in done:
+                ended.result()
         return self._fleet
+
+    async def aclose(self) -> None:
+        """Nobody waits for the list any more."""
+        if self._listing:
+            await end(self._listing)
+
+    async def _list(self) -> None:
+        try:
+            self._fleet = await self._listed()
+            lasts_s = NO_FLEET_LASTS_S if self._fleet.problem else self._fleet_lasts_s
+            self._fleet_until = asyncio.get_running_loop().time() + lasts_s
+        finally:
+            self._listing = None
 
     async def _listed(self) -> Fleet:
         try:

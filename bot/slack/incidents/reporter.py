@@ -39,13 +39,19 @@ def seen_by_incidents(
     return seen
 
 
-async def _observed(incident_service: IncidentService, team: str, report: Report, by: str = "") -> None:
-    """A check that was narrowed says nothing about what it did not look at: no incident begins or ends by it."""
-    if report.recorded_at or selection_of(report.diagnosis) != EVERYTHING:
+async def _observed(
+    incident_service: IncidentService, team: str, report: Report, by: str = "", *, only_changed: bool = False
+) -> None:
+    """A check that was narrowed says nothing about what it did not look at: no incident begins or ends by it. What it
+    has named is this cluster's all the same."""
+    if report.recorded_at:
         return
     try:
         async with asyncio.timeout(_PATIENCE_S):
-            await incident_service.observed(team, report.diagnosis, by)
+            if selection_of(report.diagnosis) == EVERYTHING:
+                await incident_service.observed(team, report.diagnosis, by, only_changed=only_changed)
+            else:
+                await incident_service.note_named(team, report.diagnosis)
     except (StoreAway, CallFailed, TimeoutError) as failed:
         # The answer stands; the next look at the cluster makes good for its incidents.
         log.warning("the incidents of %s were not brought up to date: %s", report.diagnosis.target.name, failed)
@@ -72,7 +78,7 @@ class IncidentHooks:
         if self.is_announced(request):
             return
         try:
-            await _observed(self._incident_service, request.place.team, answer.report)
+            await _observed(self._incident_service, request.place.team, answer.report, only_changed=True)
         except Exception:  # its card must not cost people the answer; `observe` enters the check once more
             log.exception("the incidents of %s were not brought up to date", request.id)
 

@@ -42,9 +42,9 @@ _LINKS_AT_ONCE, _LINKS_PER_MINUTE = 5, 15
 """In a channel, where Slack takes one message a second: verdicts go first."""
 _LATER = 4
 """Times as long, where there were too many."""
-_MOST_NAMED = 50
 _COURSE_WITHIN_MS = 10 * 60 * 1000
 """Each check of the cluster shows its closed incidents again; the picture stands by then."""
+_MOST_NAMED = 500
 _LOUD_COUNTS = frozenset({2, 3, 4, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000})
 """A card need not be changed for the 137th report; so no two bots can keep each other awake."""
 
@@ -87,51 +87,89 @@ class IncidentService:
 
     async def report(self, team: str, sighting: Sighting, user: str) -> Joined:
         """Join it to its incident; where that is new, or back, check the cluster."""
-        sighting = await self._in_its_own_thread(team, sighting)
-        joined, more = await self._incidents.change(team, sighting.cluster, partial(_joined, sighting=sighting))
+        joined, more = await self._join(team, sighting)
         book = await self._incidents.book(team, sighting.cluster)
         incident = _home(book, joined.incident)
-        await self._incidents.speaks_in(team, incident.home, incident.cluster)
-        for spot in incident.elsewhere:
-            if spot == sighting.spot:
-                await self._incidents.speaks_in(team, spot, incident.cluster)
         if joined.how in (How.NEW, How.REOPENED):
-            await self._begin(team, book, incident, user)
-        elif joined.how is How.ELSEWHERE:
-            if not incident.silenced:
-                await self._telling.point_from(team, incident, sighting.spot)
-            await self._show_soon(team, incident)
-        elif incident.count in _LOUD_COUNTS:
-            await self._show_soon(team, incident)
+            # Side by side: neither the first sign nor the check waits for the other.
+            incident, _ = await asyncio.gather(self._begin(team, incident, sighting, user), self._sign(team, incident))
+        else:
+            incident = await self._add(team, incident, joined.how, sighting)
         await self._link(team, incident, joined.how, sighting)
         if more and incident.state is State.OPEN:
             await self.look_soon(team, incident)
         return Joined(incident, joined.how)
 
-    async def _in_its_own_thread(self, team: str, sighting: Sighting) -> Sighting:
-        """What is said of a cluster in the thread of another gets a thread of its own, whose head is its card."""
-        book = await self._incidents.book(team, sighting.cluster)
-        _, joined = join(book, sighting)
-        if joined.how is not How.NEW or await self._incidents.owns(team, sighting.spot, sighting.cluster):
-            return sighting
-        head = await self._telling.head(team, joined.incident)
-        if head is None:
-            return sighting
-        spot = Address(channel=head.channel, thread_ts=head.message_ts)
-        await self._incidents.owns(team, spot, sighting.cluster)
-        apart = replace(joined.incident, home=spot)
-        await self._telling.point_from(team, apart, sighting.spot, apart=True)
-        return replace(sighting, spot=spot)
+    async def _sign(self, team: str, incident: Incident) -> None:
+        """The first sign. Its check may have ended meanwhile, in another process, which had no sign to take away."""
+        if incident.state is State.CHECKING:
+            await self._telling.react(incident)
+            latest = (await self._incidents.book(team, incident.cluster)).get(incident.id)
+            await self._telling.react(latest or incident)
 
-    async def _begin(self, team: str, book: Book, incident: Incident, user: str) -> None:
-        """The first sign and the check at once; its card once the check has ended, or takes longer than a moment."""
-        if incident.state is not State.CHECKING:
-            await self._telling.show(team, book, incident)
-            return
-        await asyncio.gather(self._telling.react(incident), self._check(team, incident, user))
-        if incident.rounds > 1:
-            await self._telling.show(team, book, incident)
-            return
+    async def _add(self, team: str, incident: Incident, how: How, sighting: Sighting) -> Incident:
+        """What is known already was reported once more."""
+        incident = await self._with_thread(team, incident)
+        await self._keep_thread(team, incident)
+        if sighting.spot in incident.elsewhere:
+            await self._incidents.speaks_in(team, sighting.spot, incident.cluster)
+        if how is How.ELSEWHERE and not incident.silenced:
+            await self._telling.point_from(team, incident, sighting.spot)
+        if how is How.ELSEWHERE or incident.count in _LOUD_COUNTS:
+            await self._show_soon(team, incident)
+        return incident
+
+    async def _keep_thread(self, team: str, incident: Incident) -> None:
+        """Its thread stays its own, and known, for as long as the incident itself."""
+        await self._incidents.owns(team, incident.home, incident.cluster)
+        await self._incidents.speaks_in(team, incident.home, incident.cluster)
+
+    async def _join(self, team: str, sighting: Sighting) -> tuple[Joined, bool]:
+        """Whose thread it is must be known before it opens an incident; whether it opens one, the book says."""
+        joined = None
+        while joined is None:
+            apart = await self._is_apart(team, sighting)
+            change = partial(_joined, sighting=sighting, apart=apart)
+            joined = await self._incidents.change(team, sighting.cluster, change)
+        return joined
+
+    async def _is_apart(self, team: str, sighting: Sighting) -> bool | None:
+        """Whether it was said in the thread of another cluster; None where it opens nothing, and nobody need know."""
+        _, joined = join(await self._incidents.book(team, sighting.cluster), sighting)
+        if joined.how is not How.NEW:
+            return None
+        return not await self._incidents.owns(team, sighting.spot, sighting.cluster)
+
+    async def _with_thread(self, team: str, incident: Incident) -> Incident:
+        """What was reported in the thread of another cluster gets a thread of its own: its card is the head, and
+        whoever comes first posts it."""
+        if incident.has_no_thread:
+            head = await self._telling.head(team, incident)
+            home = Address(channel=head.channel, thread_ts=head.message_ts) if head else incident.began.thread
+            await self._incidents.owns(team, home, incident.cluster)
+            change = partial(_at_home, name=incident.id, home=home)
+            kept = await self._incidents.change(team, incident.cluster, change)
+            incident = kept or replace(incident, home=home)
+        if incident.rounds == 1 and incident.began.thread_ts and incident.began.thread != incident.home:
+            await self._telling.point_from(team, incident, incident.began.thread, apart=True)
+        return incident
+
+    async def _begin(self, team: str, incident: Incident, sighting: Sighting, user: str) -> Incident:
+        """The check at once; its card once the check has ended, or takes longer than a moment."""
+        incident = await self._with_thread(team, incident)
+        await self._keep_thread(team, incident)
+        if sighting.spot in incident.elsewhere:
+            await self._incidents.speaks_in(team, sighting.spot, incident.cluster)
+        checking = incident.state is State.CHECKING
+        if checking:
+            await self._check(team, incident, user, sighting.user)
+        if not checking or incident.rounds > 1:
+            await self._tell(team, incident)
+        else:
+            await self._show_unless_it_ends_soon(team, incident)
+        return incident
+
+    async def _show_unless_it_ends_soon(self, team: str, incident: Incident) -> None:
         task = self._show_task(f"{JOB}{incident.id}-{incident.rounds}-begun", team, incident)
         await self._queue.submit(task, after_s=self._spans.unannounced.total_seconds())
 
@@ -142,10 +180,9 @@ class IncidentService:
         if sighting.asked and how is How.REPEAT:
             return  # answered where it was asked
         what = f"link {team} {incident.id} {incident.rounds} {sighting.user}"
+        first = await self._incidents.claim(what, sighting.id)
         # Where it was reported from elsewhere a pointer stands already, but for a report that opens it again.
-        if sighting.spot in incident.elsewhere and how is not How.REOPENED:
-            return
-        if not await self._incidents.claim(what, sighting.id):
+        if not first or (sighting.spot in incident.elsewhere and how is not How.REOPENED):
             return
         if self._links.of(sighting.spot.channel).take_now():
             await self._telling.point_from(team, incident, sighting.spot)
@@ -164,11 +201,15 @@ class IncidentService:
         else:
             await self._telling.point_from(task.place.team, incident, spot)
 
-    async def _check(self, team: str, incident: Incident, user: str) -> None:
+    async def _check(self, team: str, incident: Incident, user: str, reporter: str) -> None:
         home = incident.home
         place = Address(team, home.channel, user, thread_ts=home.thread_ts)
         request = CheckRequest(
-            f"{JOB}{incident.id}-{incident.rounds}", ClusterRef.of(incident.cluster), place, fresh=incident.rounds > 1
+            f"{JOB}{incident.id}-{incident.rounds}",
+            ClusterRef.of(incident.cluster),
+            place,
+            fresh=incident.rounds > 1,
+            reported_by=reporter,
         )
         await self._submit_look(team, incident, 0)
         await self._queue.check(request)
@@ -191,12 +232,27 @@ class IncidentService:
             # Slack lets us edit so often in a minute, and answers go first.
             await self._show_soon(task.place.team, incident, patience=_LATER)
             return
-        await self._telling.show(task.place.team, book, incident)
+        await self._tell(task.place.team, incident)
 
-    async def observed(self, team: str, diagnosis: Diagnosis, by: str = "") -> None:
-        """A check of a whole cluster has ended, for which somebody asked, or nobody."""
+    async def _tell(self, team: str, incident: Incident, *, sign: bool = True) -> None:
+        """Say what is known of it now, which may be more than when it was read: another worker may have its verdict."""
+        async with self._incidents.alone(team, incident.id):
+            book = await self._incidents.book(team, incident.cluster)
+            latest = await self._with_thread(team, book.get(incident.id) or incident)
+            await self._telling.show(team, book.put(latest), latest)
+        if sign:
+            await self._telling.react(latest)
+
+    async def note_named(self, team: str, diagnosis: Diagnosis) -> None:
+        """Who writes a node, pod or namespace that this check has named means its cluster."""
         await self._incidents.note_named(team, diagnosis.target.name, names_in(diagnosis))
-        await self._observed(team, diagnosis.target.name, observation(diagnosis, _now_ms(), by))
+
+    async def observed(self, team: str, diagnosis: Diagnosis, by: str = "", *, only_changed: bool = False) -> None:
+        """A check of a whole cluster has ended, for which somebody asked, or nobody. `only_changed`: its answer waits,
+        so that nothing is said but what this check has changed."""
+        await self.note_named(team, diagnosis)
+        seen = observation(diagnosis, _now_ms(), by)
+        await self._observed(team, diagnosis.target.name, seen, only_changed=only_changed)
 
     async def not_observed(self, team: str, cluster: str) -> None:
         """The check itself failed, so nothing is known of what was suspected."""
@@ -208,17 +264,21 @@ class IncidentService:
         }
         await self._observed(team, cluster, nothing_seen(_now_ms(), codes))
 
-    async def _observed(self, team: str, cluster: str, seen: Observation) -> None:
-        def change(book: Book) -> tuple[Book, Book]:
-            after, _ = observe(book, seen)
-            return after, after
+    async def _observed(self, team: str, cluster: str, seen: Observation, *, only_changed: bool = False) -> None:
+        def change(book: Book) -> tuple[Book, tuple[Book, set[str]]]:
+            after, changes = observe(book, seen)
+            return after, (after, {change.incident.id for change in changes})
 
         if not (await self._incidents.book(team, cluster)).incidents:
             return
-        book = await self._incidents.change(team, cluster, change)
-        for incident in book.incidents:
-            # All of them: one whose last change was lost with its worker is made good here.
-            await self._telling.show(team, book, incident)
+        book, changed = await self._incidents.change(team, cluster, change)
+        # All of them: one whose last change was lost with its worker is made good here. What is new comes first.
+        for incident in sorted(book.incidents, key=lambda incident: (incident.id not in changed, incident.is_closed)):
+            if only_changed and incident.id not in changed:
+                return
+            await self._tell(team, incident, sign=not only_changed)
+            if not (incident.is_closed or incident.has_no_thread):
+                await self._keep_thread(team, incident)
             await self._course_soon(team, incident)
 
     async def _course_soon(self, team: str, incident: Incident) -> None:
@@ -269,9 +329,10 @@ class IncidentService:
     async def silence(self, team: str, those: Sequence[Incident], spot: Address) -> None:
         """All that is told in this thread, whoever wants it. Said once, there."""
         for incident in those:
-            await self._incidents.change(team, incident.cluster, partial(_silenced, name=incident.id))
-            book = await self._incidents.book(team, incident.cluster)
-            await self._telling.hush(team, book, book.get(incident.id) or incident)
+            async with self._incidents.alone(team, incident.id):
+                await self._incidents.change(team, incident.cluster, partial(_silenced, name=incident.id))
+                book = await self._incidents.book(team, incident.cluster)
+                await self._telling.hush(team, book, book.get(incident.id) or incident)
         where = self._telling.where(team, those[0], spot)
         part = f"silenced-{those[0].rounds}"
         await self._telling.once_where_possible(where, part, replies.only(said.SILENCED))
@@ -286,9 +347,12 @@ class IncidentService:
         return incident is not None and incident.silenced
 
 
-def _joined(book: Book, *, sighting: Sighting) -> tuple[Book, tuple[Joined, bool]]:
-    """Also whether it suspects more of an incident than was suspected there."""
-    after, joined = join(book, sighting)
+def _joined(book: Book, *, sighting: Sighting, apart: bool | None) -> tuple[Book, tuple[Joined, bool] | None]:
+    """Also whether it suspects more of an incident than was suspected there. Nothing where it opens one after all, and
+    nobody has looked whose thread it is."""
+    after, joined = join(book, sighting, apart=bool(apart))
+    if apart is None and joined.how is How.NEW:
+        return book, None
     before = book.get(joined.incident.id)
     more = bool(before and not before.speaks_of_all(sighting.codes))
     return after, (joined, more)
@@ -300,6 +364,15 @@ def _named(book: Book, *, name: str, user: str) -> tuple[Book, None]:
         return book, None
     joined = tuple(dict.fromkeys((*found.joined, user)))[:_MOST_NAMED]
     return book.put(replace(found, joined=joined)), None
+
+
+def _at_home(book: Book, *, name: str, home: Address) -> tuple[Book, Incident | None]:
+    """With a thread of its own; the first one counts."""
+    found = book.get(name)
+    if found and found.has_no_thread:
+        found = replace(found, home=home)
+        book = book.put(found)
+    return book, found
 
 
 def _silenced(book: Book, *, name: str) -> tuple[Book, None]:

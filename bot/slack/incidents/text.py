@@ -88,6 +88,11 @@ def back_line(cluster: str, rounds: int) -> str:
     return f":repeat: It is reported again{times}. Checking {code(cluster)} now."
 
 
+def found_since(title: str, cluster: str, proof: str) -> str:
+    line = f":mag: A later check of {code(cluster)} found: *{plain(title, 200)}*"
+    return f"{line}. {plain(proof, 400)}" if proof else line
+
+
 MERGED_LINE = "This is the same incident as another one, so I go on in its thread."
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from itertools import islice
 
 from bot.address import Address
-from bot.incidents.model import Incident, State, Verdict
+from bot.incidents.model import Cause, Incident, State, Verdict
 from bot.report.known import checked_codes
 from bot.slack.incidents import text as said
 from bot.slack.kit import escaping, limits
@@ -99,6 +99,12 @@ def reported_by(users: Sequence[str]) -> Message:
     """One line in the thread for those who reported it as well."""
     blocks = _people(said.REPORTED_TOO, users)
     return Message(said.REPORTED_TOO + ", ".join(f"<@{user}>" for user in users), tuple(blocks))
+
+
+def found_since(incident: Incident, cause: Cause, library: Library) -> Message:
+    """A new message in its thread for another root cause, which reaches who reported it."""
+    line = said.found_since(title_of(library, cause.code), incident.cluster, cause.said)
+    return Message(line, (section(line), *(_people(said.REPORTED_BY, (incident.user,)) if incident.user else ())))
 
 
 def _people(intro: str, users: Sequence[str]) -> list[Block]:
