@@ -146,7 +146,7 @@ async def running(
         slack_messages, people = SlackMessages(calls), People(calls)
         message_poster, gate = Poster(slack_messages, state), Gate(policy.look, people)
         replier = Replier(message_poster)
-        superseding = Superseding(slack_messages, recent, people)
+        superseding = Superseding(slack_messages, recent, people, library)
         run = azure_runner(opened, library, settings.check_timeout_s)
         # The workers queue further jobs, so this exists before them and is opened with them.
         taken = Jobs(connection, run, role=role)

@@ -12,7 +12,7 @@ from textwrap import shorten
 
 from bot.render.clean import one_line
 from bot.render.subject import short
-from handlers.model import Finding
+from handlers.model import Diagnosis, Finding
 from runbooks.head import BadRunbook
 from runbooks.library import DO, EFFECT, Library
 from runbooks.linear import compile_linear
@@ -29,6 +29,15 @@ class Headline:
 
     effect: str
     do: str = ""
+
+
+def first_lines(diagnosis: Diagnosis, library: Library) -> Headline | None:
+    """Of the first root cause; nothing where none was found."""
+    root = next((ranked.finding for ranked in diagnosis.findings if ranked.root), None)
+    if root is None:
+        return None
+    said = headline(root, library, diagnosis.target.name)
+    return Headline(for_cluster(said.effect, diagnosis.target.name), said.do)
 
 
 def headline(finding: Finding, library: Library, cluster: str) -> Headline:

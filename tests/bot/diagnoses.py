@@ -33,6 +33,10 @@ QUOTA_RUNBOOK = """\
 code: quota-exceeded
 title: The core quota of a VM family, a region or spot is used up
 severity: error
+effect: >-
+  `{{ cluster }}` cannot add nodes to pool `{{ pool }}`: vCPU quota {{ family }} is full
+  ({{ used }} of {{ limit }} used)
+do: "Ask for {{ new_limit }} (now {{ limit }}){% if idle %}, or scale down {{ idle[0] }}{% endif %}"
 explains: [nodepool-failed, cluster-failed]
 symptoms:
   codes: [QuotaExceeded, ErrCode_InsufficientVCPUQuota]
@@ -115,6 +119,7 @@ def found() -> Diagnosis:
         facts={
             "family": "standardDSv5Family",
             "location": "westeurope",
+            "used": 98,
             "limit": 100,
             "new_limit": 106,
             "pool": "apps",

@@ -253,19 +253,26 @@ WINDOWS: dict[str, Surface] = {
 MOMENT = datetime(2026, 11, 18, 3, 14, 9, tzinfo=UTC)
 LATELY = (
     RecentCheck(
-        "r-1", "prod-weu", "FOUND", "A core quota is used up", "U0REQUESTER", "C0INCIDENTS", MOMENT, "1.000001"
+        "r-1",
+        "prod-weu",
+        "UNHEALTHY",
+        "cannot add nodes: vCPU quota standardDSv5Family is full",
+        "U0REQUESTER",
+        "C0INCIDENTS",
+        MOMENT,
+        "1.000001",
     ),
-    RecentCheck("r-2", "dev-shared", "CLEAR", "", "U0APPROVER", "D0DIRECT", MOMENT),
-    RecentCheck("r-4", "prod-weu", "CLEAR", "", "U0APPROVER", "C0INCIDENTS", MOMENT, "1.000004", area="network"),
+    RecentCheck("r-2", "dev-shared", "HEALTHY", "", "U0APPROVER", "D0DIRECT", MOMENT),
+    RecentCheck("r-4", "prod-weu", "HEALTHY", "", "U0APPROVER", "C0INCIDENTS", MOMENT, "1.000004", area="network"),
     RecentCheck("r-3", "prod-wue", "", "no cluster has that name", "U0REQUESTER", "C0INCIDENTS", MOMENT, "1.000003"),
 )
 LINK = "https://contoso.slack.com/archives/C0INCIDENTS/p1000009"
 OLD = replace(LATELY[0], id=str(TARGET.id))
 LATER = MOMENT + timedelta(minutes=23)
 OLDER: dict[str, Surface] = {
-    "older-over": partial(superseded, OLD, True, diagnoses.clear(), LATER, "U0APPROVER", LINK),
-    "older-over-by-a-look": partial(superseded, OLD, True, diagnoses.clear(), LATER, "", ""),
-    "older-checked-again": partial(superseded, OLD, False, diagnoses.found(), LATER, "U0APPROVER", LINK),
+    "older-over": partial(superseded, OLD, True, diagnoses.clear(), LIBRARY, LATER, "U0APPROVER", LINK),
+    "older-over-by-a-look": partial(superseded, OLD, True, diagnoses.clear(), LIBRARY, LATER, "", ""),
+    "older-checked-again": partial(superseded, OLD, False, diagnoses.found(), library(), LATER, "U0APPROVER", LINK),
 }
 APPROVAL = OpenApproval(
     "reconcile pool apps", "prod-weu", "U0REQUESTER", MOMENT, "https://contoso.slack.com/archives/x"

@@ -69,7 +69,7 @@ async def repaired(control: Control, desk: Desk, cause: Message) -> None:
     await desk.planned(cause)
     await control.submit_view("requester", {})
     await control.press("approver", await desk.proposal(), "fix_approve")
-    await desk.says("fixed", "nodepool-failed", "CLEAR")
+    await desk.says("fixed", "nodepool-failed", "HEALTHY")
     await until_said(control, "this incident is closed")
 
 
@@ -83,7 +83,7 @@ def told(control: Control) -> list[str]:
         "Asked for by": "proposal",
         "Reconcile node pool general on staging-neu: fixed": "fixed",
         "What proves it": "cause",
-        "FOUND": "check",
+        "UNHEALTHY": "check",
     }
     replies = [seen(one).replace("*", "").replace("`", "") for one in said_by_bot(control) if one.is_reply]
     return [next((word for sign, word in signs.items() if sign in said), said) for said in replies]
