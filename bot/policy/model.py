@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, StringConstraints
 
 from bot.policy.channels import Channels as Incidents
 from bot.policy.fixes import Fixes
+from bot.policy.links import LinkRule
 from bot.policy.section import Clusters, Section, listed
 
 ANYTHING = "*"
@@ -77,4 +78,7 @@ class Policy(Section):
     channels: Incidents = Field(
         default=Incidents(),
         description="where the bot reads along and what it does there: names, join, clusters, alert_apps, auto_check…",
+    )
+    links: Annotated[tuple[LinkRule, ...], BeforeValidator(listed)] = Field(
+        default=(), description="a list of links that stand under findings, each with title, url and clusters"
     )

@@ -77,6 +77,9 @@ class Links:
                 yield template.title, _PLACE.sub(lambda place: quote(known[place[1]], safe=""), template.url)
 
 
+NO_LINKS = Links()
+
+
 def portal_of(resource_manager: str) -> str:
     """The portal of this cloud; empty where nobody knows it."""
     return PORTALS.get((urlsplit(resource_manager).hostname or "").lower(), "")
@@ -112,6 +115,9 @@ def _blade(resource: ResourceId | None) -> str:
     """The path of its page; empty where it has none."""
     if resource is None or not resource.resource_group:
         return ""
+    scope, of_scope, rest = resource.text.rpartition("/providers/Microsoft.Authorization/")
+    if of_scope:
+        return f"{scope}/locks" if rest.startswith("locks/") else ""
     for kind, menu in _BLADES:
         if resource.type.lower() == kind:
             return f"{resource.text.rsplit('/', 2)[0]}/{menu}"

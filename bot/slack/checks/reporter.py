@@ -19,6 +19,7 @@ from bot.checks.reporter import Answer
 from bot.checks.request import CheckRequest
 from bot.metrics import Metrics
 from bot.queue.retry import CannotTell
+from bot.render.links import Links
 from bot.report.progress import Progress
 from bot.slack.api.calls import CallFailed, Refused
 from bot.slack.api.messages import BLOCKS_REFUSED, Mark, SlackMessages
@@ -54,8 +55,14 @@ class SlackReporter:
     """Tells people in Slack. Open for as long as jobs run."""
 
     def __init__(
-        self, slack_messages: SlackMessages, message_poster: Poster, library: Library, metrics: Metrics
+        self,
+        slack_messages: SlackMessages,
+        message_poster: Poster,
+        library: Library,
+        metrics: Metrics,
+        links: Links = Links(),  # noqa: B008 - frozen
     ) -> None:
+        self._links = links
         self._slack_messages, self._message_poster, self._library, self._metrics = (
             slack_messages,
             message_poster,
@@ -161,7 +168,8 @@ class SlackReporter:
 
     async def done(self, request: CheckRequest, answer: Answer) -> None:
         in_thread = bool(request.place.thread_ts)
-        await self._answer(request, checks_view.answer(answer, _pressed(request), self._library, in_thread=in_thread))
+        said = checks_view.answer(answer, _pressed(request), self._library, in_thread=in_thread, links=self._links)
+        await self._answer(request, said)
         self._count(request, answer.report.diagnosis.state.value)
 
     async def failed(self, request: CheckRequest, problem: Problem) -> None:

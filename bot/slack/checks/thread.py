@@ -10,6 +10,7 @@ from bot.checks.offered_fix import Fix
 from bot.render.clean import one_line
 from bot.render.detectors import TITLE as DETECTORS
 from bot.render.detectors import detector_lines
+from bot.render.links import NO_LINKS, Links
 from bot.render.proof import own_proof
 from bot.render.subject import short
 from bot.render.verdict import not_checked, not_looked_at
@@ -17,7 +18,7 @@ from bot.report.events import Report
 from bot.report.scope import Scope, scope_of
 from bot.slack.fixes.offer_view import FixBlocks
 from bot.slack.kit import escaping, limits, sentences
-from bot.slack.kit.message import STEPS, Block, Pressed, actions, button, divider, section
+from bot.slack.kit.message import STEPS, Block, Pressed, actions, button, context, divider, section
 from bot.slack.kit.quoting import QuotedErrors, brief
 from bot.slack.kit.rich_text import Element, bullets, markdown, quote, size, text
 from bot.slack.kit.rich_text import blocks as rich_blocks
@@ -41,7 +42,10 @@ _MARKS = {Severity.ERROR: ":x:", Severity.WARNING: ":warning:", Severity.INFO: "
 class Thread:
     """The blocks of one report's thread. `cut` says afterwards whether anything was left out."""
 
-    def __init__(self, report: Report, library: Library, pressed: Pressed, fixes: Iterable[Fix] = ()) -> None:
+    def __init__(
+        self, report: Report, library: Library, pressed: Pressed, fixes: Iterable[Fix] = (), links: Links = NO_LINKS
+    ) -> None:
+        self._links = links
         self._diagnosis, self._library, self._pressed = report.diagnosis, library, pressed
         self._asked = report.detectors
         self._fixes = FixBlocks(fixes)
@@ -74,6 +78,8 @@ class Thread:
         runbook = self._library.get(finding.code)
         about = sentences.subject(finding.code, short(finding.subject))
         yield section(f"{_MARKS[finding.severity]} *{escaping.plain(self._named_title(finding), 300)}*\n{about}")
+        if links := self._links.of(finding, self._diagnosis.target.id):
+            yield context(sentences.links(links))
         yield from rich_blocks([self._title(sentences.PROOF), *self._proof(finding)])
         yield from rich_blocks([self._title(sentences.WHAT_TO_DO), *self._fix(finding, runbook)])
         yield from self._fixes.reasons(finding.code, finding.subject)

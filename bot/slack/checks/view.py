@@ -10,6 +10,7 @@ from bot.checks.reporter import Answer
 from bot.render.clean import one_line
 from bot.render.detectors import reported_besides
 from bot.render.headline import Headline, beside_name, first_lines, headline, pieces
+from bot.render.links import NO_LINKS, Links
 from bot.render.pictures.memory import memory_by_node
 from bot.render.subject import short
 from bot.render.verdict import answers, clear_in_part, label, not_checked, summary, what_would_help
@@ -83,10 +84,12 @@ def progress(now: Progress, *, plan: bool = True) -> Message:
     return Message(escaping.fits(said, limits.MESSAGE_TEXT), tuple(shown))
 
 
-def answer(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool = False) -> AnswerMessages:
+def answer(
+    given: Answer, pressed: Pressed, library: Library, *, in_thread: bool = False, links: Links = NO_LINKS
+) -> AnswerMessages:
     """The whole answer. `in_thread`: its head stands in a thread itself, so the rest follows right below."""
     diagnosis = given.report.diagnosis
-    thread = Thread(given.report, library, pressed, given.fixes)
+    thread = Thread(given.report, library, pressed, given.fixes, links)
     messages, fitted = pages(thread.blocks(), _verdict(diagnosis, library), most=MOST_THREAD_MESSAGES)
     file = None if fitted and not thread.cut else whole(given.report, library)
     if file:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from bot.render.headline import pieces
@@ -76,6 +77,11 @@ DETECTORS = "Azure's detectors"
 
 def verdict(cluster: str, label: str, summary: str) -> str:
     return f"*{code(cluster)}: {plain(label)}* · {plain(summary, 300)}"
+
+
+def links(shown: Sequence[tuple[str, str]]) -> str:
+    """Titles of ours and of the policy; in an address nothing is left that would end the link."""
+    return " · ".join(f"<{escape(url)}|{plain(title, 40).replace('|', '¦')}>" for title, url in shown)
 
 
 def named(line: str) -> str:
