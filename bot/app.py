@@ -36,6 +36,7 @@ from bot.log_redaction import redact_logs
 from bot.metrics import Metrics
 from bot.policy.file import load as load_policy
 from bot.queue.stop_signal import stop_requested
+from bot.render.links import Links, portal_of
 from bot.settings import Settings
 from bot.slack.api.calls import TIMEOUT_S, Body, Calls
 from bot.slack.api.history import History
@@ -146,6 +147,7 @@ async def running(
         slack_messages, people = SlackMessages(calls), People(calls)
         message_poster, gate = Poster(slack_messages, state), Gate(policy.look, people)
         replier = Replier(message_poster)
+        links = Links(portal_of(settings.azure_resource_manager), tuple(rule.template for rule in policy.links))
         superseding = Superseding(slack_messages, recent, people, library)
         run = azure_runner(opened, library, settings.check_timeout_s)
         # The workers queue further jobs, so this exists before them and is opened with them.
@@ -204,7 +206,7 @@ async def running(
         )
         remembering, incidents = Remembering(message_poster, recent, library), IncidentHooks(reading.incident_service)
         async with (
-            SlackReporter(slack_messages, message_poster, library, metrics) as reporter,
+            SlackReporter(slack_messages, message_poster, library, metrics, links) as reporter,
             taken.at_work(
                 WithHooks(
                     reporter,

@@ -1,6 +1,6 @@
 """Links under a finding: its subject, the activity log and the quotas in the Azure portal, and those of the policy.
 
-Which portal it is follows from the cloud's Resource Manager; where that is not known (Azure Stack) there is no link to one.
+Which portal it is follows from the cloud's Resource Manager; where nobody knows it (Azure Stack) there is none.
 """
 
 from __future__ import annotations

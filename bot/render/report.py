@@ -43,13 +43,17 @@ def _first(diagnosis: Diagnosis, library: Library, columns: int) -> list[Line]:
     said = first_lines(diagnosis, library)
     if said is None:
         helps = plain(what_would_help(diagnosis)) if diagnosis.state is State.INCONCLUSIVE else ""
-        return [verdict(diagnosis, library), *_hanging(helps, "→ ", "", columns)]
+        return [verdict(diagnosis, library), *_do(helps, columns)]
     word, style = label(diagnosis)
     return [
         *(Line.of((text, style)) for text in wrapped(plain(said.effect), columns=columns)),
-        *_hanging(plain(said.do), "→ ", "", columns),
-        Line.of((word, style), (f" · {summary(diagnosis, library)}", "")),
+        *_do(plain(said.do), columns),
+        *(Line.of((text, "dim")) for text in wrapped(f"{word} · {summary(diagnosis, library)}", columns=columns)),
     ]
+
+
+def _do(said: str, columns: int) -> Iterator[Line]:
+    yield from (Line.of((text, "")) for text in wrapped(said, indent="→ ", hang="  ", columns=columns))
 
 
 def _cause(ranked: Ranked, library: Library, columns: int) -> Iterator[Line]:

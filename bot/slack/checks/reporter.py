@@ -19,7 +19,7 @@ from bot.checks.reporter import Answer
 from bot.checks.request import CheckRequest
 from bot.metrics import Metrics
 from bot.queue.retry import CannotTell
-from bot.render.links import Links
+from bot.render.links import NO_LINKS, Links
 from bot.report.progress import Progress
 from bot.slack.api.calls import CallFailed, Refused
 from bot.slack.api.messages import BLOCKS_REFUSED, Mark, SlackMessages
@@ -60,7 +60,7 @@ class SlackReporter:
         message_poster: Poster,
         library: Library,
         metrics: Metrics,
-        links: Links = Links(),  # noqa: B008 - frozen
+        links: Links = NO_LINKS,
     ) -> None:
         self._links = links
         self._slack_messages, self._message_poster, self._library, self._metrics = (
