@@ -100,7 +100,8 @@ class Runbook:
 
         source = {EFFECT: self.effect, DO: self.do}[name]
         try:
-            return " ".join(template.render(source, facts).split())
+            # A quoted error may end as a sentence does; the line does not.
+            return " ".join(template.render(source, facts).split()).rstrip(" .:,;")
         except template.CannotRender as cannot:
             raise BadRunbook(self.path, self.lines[name], f"`{name}`: {cannot.what}") from cannot
 

@@ -43,7 +43,7 @@ def first_lines(diagnosis: Diagnosis, library: Library) -> Headline | None:
 def headline(finding: Finding, library: Library, cluster: str) -> Headline:
     """What a finding means for this cluster; of one whose page has no such lines, its title and first proof."""
     runbook = library.get(finding.code)
-    facts = _facts(finding, cluster)
+    facts = facts_of(finding, cluster)
     try:
         effect, do = (runbook.line(EFFECT, facts), runbook.line(DO, facts)) if runbook else ("", "")
     except BadRunbook:
@@ -76,7 +76,7 @@ def pieces(line: str) -> Iterator[tuple[str, bool]]:
             yield name or piece, bool(name)
 
 
-def _facts(finding: Finding, cluster: str) -> dict[str, object]:
+def facts_of(finding: Finding, cluster: str) -> dict[str, object]:
     """What every page may name, besides the finding's own facts."""
     given = {"cluster": cluster, "subject": _subject(finding.subject), "proof": finding.because[0]}
     return {**given, **finding.facts, "severity": finding.severity.value}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from handlers.model import Diagnosis, Finding
 from runbooks.commands import complaint_about
-from runbooks.library import DO, EFFECT, SECTIONS
+from runbooks.library import SECTIONS
 from runbooks.lint import shell_lines
 from tests.checking import LIBRARY
 
@@ -27,9 +27,6 @@ def wrong_commands(diagnosis: Diagnosis) -> list[str]:
 
 def commands_of(finding: Finding) -> Iterator[str]:
     """The commands shown for a finding: in the rendered page and in its proof."""
-    for name in (EFFECT, DO):
-        facts = {"cluster": "one", "subject": "", "proof": "", **finding.facts, "severity": finding.severity.value}
-        yield from _IN_PROSE.findall(LIBRARY[finding.code].line(name, facts))
     for section in SECTIONS:
         text = LIBRARY[finding.code].render(section, finding.facts)
         yield from (line for _, line in shell_lines(text, 1))
