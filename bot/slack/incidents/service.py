@@ -194,7 +194,7 @@ class IncidentService:
     async def observed(self, team: str, diagnosis: Diagnosis, by: str = "") -> None:
         """A check of a whole cluster has ended, for which somebody asked, or nobody."""
         await self._incidents.note_named(team, diagnosis.target.name, names_in(diagnosis))
-        await self._observed(team, diagnosis.target.name, observation(diagnosis, _now_ms(), by))
+        await self._observed(team, diagnosis.target.name, observation(diagnosis, _now_ms(), by, self._telling.library))
 
     async def not_observed(self, team: str, cluster: str) -> None:
         """The check itself failed, so nothing is known of what was suspected."""

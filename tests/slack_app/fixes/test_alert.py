@@ -77,7 +77,7 @@ def told(control: Control) -> list[str]:
     """What everybody reads of the bot in the thread, a word for each message."""
     signs = {
         "Over: A node pool is in a failed state": "over",
-        "Confirmed: A node pool is in a failed state": "confirmed",
+        "Confirmed: Pool general of staging-neu is Failed": "confirmed",
         "It is reported again": "again",
         "this incident is closed": "closed",
         "Asked for by": "proposal",
@@ -95,7 +95,7 @@ async def test_an_alert_is_one_thread_of_six_messages_that_ends_with_its_end(
     await alarm()
     cause = await fixable(control, desk)
     # It is called by what the check has proved, and by that code's own sign, whatever was suspected first.
-    card = await until_said(control, "Confirmed: A node pool is in a failed state")
+    card = await until_said(control, "Confirmed: Pool general of staging-neu is Failed")
     assert "ReconcileVMSSAgentPoolFailed" in seen(card)
     assert cards(control) == [card]
     await repaired(control, desk, cause)
