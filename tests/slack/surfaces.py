@@ -16,6 +16,7 @@ from bot.checks.reporter import Answer
 from bot.checks.store.recent import RecentCheck
 from bot.policy.look import Refused, Why
 from bot.policy.model import Look
+from bot.render.links import Links, LinkTemplate
 from bot.report.events import Report, Selection
 from bot.report.progress import Progress
 from bot.slack.api import pictures
@@ -128,6 +129,16 @@ CHECK: dict[str, Surface] = {
     ),
     "progress-in-words": partial(checks_view.progress, Progress("prod-weu", (7, 19), (4, 22)), plan=False),
     "found": partial(checks_view.answer, answer(diagnoses.found()), PRESSED, library()),
+    "found-called": partial(
+        checks_view.calling, checks_view.answer(answer(diagnoses.found()), PRESSED, library()), "U0REQUESTER"
+    ),
+    "found-with-links": partial(
+        checks_view.answer,
+        answer(diagnoses.found()),
+        PRESSED,
+        library(),
+        links=Links("https://portal.azure.com", (LinkTemplate("Grafana", "https://grafana.example.com/?c={cluster}"),)),
+    ),
     "found-a-while-ago": partial(
         checks_view.answer, answer(diagnoses.found(), age=timedelta(seconds=40)), PRESSED, library()
     ),

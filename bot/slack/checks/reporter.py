@@ -34,6 +34,8 @@ from runbooks.library import Library
 log = logging.getLogger(__name__)
 
 HEAD = "head"
+DIRECT = "D"
+"""How the id of a direct conversation begins, where every message rings."""
 FIRST_EDIT_S = 1.0
 """Most checks end soon after; their first edit is the answer."""
 EDITS_PER_MINUTE = limits.CALLS_PER_MINUTE[3] * 0.6
@@ -187,7 +189,10 @@ class SlackReporter:
                 await self._message_poster.elsewhere(where, said, why)
                 return
             try:
-                head = await self._stand(request, said.head, final=True)
+                head, edited = await self._stand(request, said.head, final=True)
+                if edited and request.place.user and not where.place.channel.startswith(DIRECT):
+                    # An edit rings no bell; a new message that names them does, and its text is the first line.
+                    said = checks_view.calling(said, request.place.user)
                 await self._message_poster.in_thread(where, head, said)
                 self._picture(where, head, said)
             except Refused as refused:
@@ -204,21 +209,21 @@ class SlackReporter:
             self._drawings.add(drawing)
             drawing.add_done_callback(self._drawings.discard)
 
-    async def _stand(self, request: CheckRequest, message: Message, *, final: bool = False) -> Address:
-        """See that the head stands, and with `final` that it says this."""
+    async def _stand(self, request: CheckRequest, message: Message, *, final: bool = False) -> tuple[Address, bool]:
+        """See that the head stands, and with `final` that it says this; and whether it stood there before."""
         new = False
         known = self._heads.get(request.id)
         if known is None:
             posted, new = await self._message_poster.once(Reply.of(request), HEAD, message)
             known = self._heads.get(request.id) or self._remember(request, posted)
         if not final:
-            return known.posted
+            return known.posted, not new
         known.final = True
         if new:
-            return known.posted
+            return known.posted, False
         async with known.lock:
             known.posted = await self._message_poster.change_or_repeat(Reply.of(request), known.posted, HEAD, message)
-        return known.posted
+        return known.posted, True
 
     def _count(self, request: CheckRequest, outcome: str) -> None:
         self._heads.pop(request.id, None)

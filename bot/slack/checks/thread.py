@@ -18,7 +18,7 @@ from bot.report.events import Report
 from bot.report.scope import Scope, scope_of
 from bot.slack.fixes.offer_view import FixBlocks
 from bot.slack.kit import escaping, limits, sentences
-from bot.slack.kit.message import STEPS, Block, Pressed, actions, button, context, divider, section
+from bot.slack.kit.message import STEPS, Block, Pressed, actions, button, divider, section
 from bot.slack.kit.quoting import QuotedErrors, brief
 from bot.slack.kit.rich_text import Element, bullets, markdown, quote, size, text
 from bot.slack.kit.rich_text import blocks as rich_blocks
@@ -78,8 +78,7 @@ class Thread:
         runbook = self._library.get(finding.code)
         about = sentences.subject(finding.code, short(finding.subject))
         yield section(f"{_MARKS[finding.severity]} *{escaping.plain(self._named_title(finding), 300)}*\n{about}")
-        if links := self._links.of(finding, self._diagnosis.target.id):
-            yield context(sentences.links(links))
+        yield from self._elsewhere(finding)
         yield from rich_blocks([self._title(sentences.PROOF), *self._proof(finding)])
         yield from rich_blocks([self._title(sentences.WHAT_TO_DO), *self._fix(finding, runbook)])
         yield from self._fixes.reasons(finding.code, finding.subject)
@@ -90,6 +89,16 @@ class Thread:
         if buttons:
             yield actions(*buttons)
         yield from self._in_full(finding)
+
+    def _elsewhere(self, finding: Finding) -> Iterator[Block]:
+        """Where to look on: the portal, the activity log, what the policy names."""
+        shown: list[Element] = []
+        for title, url in self._links.of(finding, self._diagnosis.target.id):
+            if len(url) <= limits.URL:
+                shown += [text(" · ")] if shown else []
+                shown.append({"type": "link", "url": url, "text": title})
+        if shown:
+            yield from rich_blocks([rich_section(*shown)])
 
     def _proof(self, finding: Finding) -> Iterator[Element]:
         """Lines as bullets; the steps of a ledger bring their own marks, a bullet before them would hide that."""

@@ -90,13 +90,23 @@ def answer(
     """The whole answer. `in_thread`: its head stands in a thread itself, so the rest follows right below."""
     diagnosis = given.report.diagnosis
     thread = Thread(given.report, library, pressed, given.fixes, links)
-    messages, fitted = pages(thread.blocks(), _verdict(diagnosis, library), most=MOST_THREAD_MESSAGES)
+    messages, fitted = pages(thread.blocks(), _lines(diagnosis, library), most=MOST_THREAD_MESSAGES)
     file = None if fitted and not thread.cut else whole(given.report, library)
     if file:
         note = context(sentences.whole_in_file(file.name))
         messages[-1] = Message(messages[-1].text, (*messages[-1].blocks, note))
     picture = memory_by_node(diagnosis)
     return AnswerMessages(_head(given, pressed, library, in_thread=in_thread), tuple(messages), file, picture)
+
+
+def calling(said: AnswerMessages, user: str) -> AnswerMessages:
+    """The answer, of which the first message in the thread calls who asked."""
+    if not said.thread:
+        return said
+    first, *rest = said.thread
+    for_them: Block = rich_section(text(sentences.FOR), {"type": "user", "user_id": user})
+    called = Message(first.text, (*rich_blocks([for_them]), *first.blocks))
+    return replace(said, thread=(called, *rest))
 
 
 def checks(given: Answer, library: Library) -> AnswerMessages:
@@ -180,8 +190,13 @@ def _head(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool)
             button(sentences.WRONG, WRONG, pressed),
         )
     )
-    lines = sentences.first_lines(said.effect, said.do) if said else _verdict(diagnosis, library)
-    return Message(escaping.fits(lines, limits.MESSAGE_TEXT), tuple(shown))
+    return Message(escaping.fits(_lines(diagnosis, library), limits.MESSAGE_TEXT), tuple(shown))
+
+
+def _lines(diagnosis: Diagnosis, library: Library) -> str:
+    """What a lock screen shows."""
+    said = first_lines(diagnosis, library)
+    return sentences.first_lines(said.effect, said.do) if said else _verdict(diagnosis, library)
 
 
 def _found(diagnosis: Diagnosis, said: Headline, library: Library) -> Iterator[Block]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import timedelta
 
 from bot.render.headline import pieces
@@ -46,6 +45,7 @@ def of(done: tuple[int, int]) -> str:
 
 # Sentences about the answer.
 
+FOR = "For "
 WHAT_TO_DO = "What to do"
 PROOF = "What proves it"
 IN_FULL = "In full"
@@ -77,11 +77,6 @@ DETECTORS = "Azure's detectors"
 
 def verdict(cluster: str, label: str, summary: str) -> str:
     return f"*{code(cluster)}: {plain(label)}* · {plain(summary, 300)}"
-
-
-def links(shown: Sequence[tuple[str, str]]) -> str:
-    """Titles of ours and of the policy; in an address nothing is left that would end the link."""
-    return " · ".join(f"<{escape(url)}|{plain(title, 40).replace('|', '¦')}>" for title, url in shown)
 
 
 def named(line: str) -> str:
