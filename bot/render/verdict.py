@@ -15,7 +15,7 @@ from handlers.model import Diagnosis, Outcome, Severity, State, Why
 from runbooks.library import Library
 
 _ROOTS = {Severity.ERROR: "cause", Severity.WARNING: "warning", Severity.INFO: "note"}
-_FOUND = {Severity.ERROR: "UNHEALTHY", Severity.WARNING: "WARNING", Severity.INFO: "NOTE"}
+_FOUND = {Severity.ERROR: "UNHEALTHY", Severity.WARNING: "AT RISK", Severity.INFO: "FYI"}
 _NOTHING_FOUND = {State.CLEAR: "HEALTHY", State.INCONCLUSIVE: "INCOMPLETE"}
 _EARLIER = {"FOUND": "UNHEALTHY", "CLEAR": "HEALTHY", "INCONCLUSIVE": "INCOMPLETE"}
 """How records of earlier versions call a verdict."""

@@ -26,7 +26,7 @@ async def test_the_demo_once_checks_the_whole_fleet_and_shows_what_was_found(sta
     table = ran.out.split("─")[0]
     for cluster in Scenario.load("demo-fleet").expect:
         assert cluster in table
-    assert "prod-weu: UNHEALTHY" in ran.out
+    assert "prod-weu cannot add nodes: vCPU quota" in ran.out
     last = table.strip().splitlines()[-1]
     assert "HEALTHY" in last
     assert "Operator Nexus Kubernetes cluster" in last

@@ -110,7 +110,7 @@ async def test_what_was_asked_in_private_is_listed_for_nobody_else(
     await control.slash("requester", "random", "/aks", "check staging-neu")
     await control.until(lambda: any(is_answer(one) for one in control.ephemerals("requester", "random")), 30)
     await _shown(control, slack, "UNHEALTHY")
-    await _shown(control, slack, "HEALTHY")
+    await _shown(control, slack, " HEALTHY")
     await _opened(control, "approver")
     assert "UNHEALTHY" not in _home(control, "approver")
     assert "HEALTHY" not in _home(control, "approver")

@@ -69,7 +69,7 @@ async def repaired(control: Control, desk: Desk, cause: Message) -> None:
     await desk.planned(cause)
     await control.submit_view("requester", {})
     await control.press("approver", await desk.proposal(), "fix_approve")
-    await desk.says("fixed", "nodepool-failed", "HEALTHY")
+    await desk.says("fixed", "nodepool-failed", "HEALTHY in what was asked")
     await until_said(control, "this incident is closed")
 
 
