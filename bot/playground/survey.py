@@ -51,9 +51,8 @@ def _table(reports: list[Report], columns: int) -> list[Line]:
         room = columns - longest - 16
         cut = text if len(text) <= room else text[: room - 1] + "…"
         rest = "dim" if not_checked(diagnosis) else ""
-        lines.append(
-            Line.of((f"{_name(report):<{longest}}  ", rest), (f"{word(diagnosis):<12}", style), (f"  {cut}", rest))
-        )
+        name, verdict = f"{_name(report):<{longest}}  ", f"{word(diagnosis):<12}"
+        lines.append(Line.of((name, rest), (verdict, style), (f"  {cut}", rest)))
     return lines
 
 

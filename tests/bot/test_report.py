@@ -91,9 +91,8 @@ def test_a_runbook_that_lacks_a_fact_is_shown_with_a_placeholder_and_says_so() -
 
 def test_an_answer_that_found_nothing_names_what_no_check_asks_about() -> None:
     text = text_of(diagnoses.clear(), 80, diagnoses.wider_library())
-    assert text.startswith(
-        "prod-weu: HEALTHY in what was asked · 6 checks found nothing; 2 kinds of problem have no check\n"
-    )
+    first = "prod-weu: HEALTHY in what was asked · 6 checks found nothing; 2 kinds of problem have no check\n"
+    assert text.startswith(first)
     assert "\nNo check for: memory-saturation, vnet-blocked\n" in text
     assert "No check for" not in text_of(diagnoses.found(), 80, diagnoses.wider_library())
 
