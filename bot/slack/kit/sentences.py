@@ -151,7 +151,7 @@ def problem(stopped_by: Problem) -> str:
 
 WHY, DO = "Why", "What to do"
 NO_WORDS = "This could not be done; no reason was given."
-GAVE_UP = "I gave up on this one."
+GAVE_UP = "This could not be finished after several tries."
 
 
 def away(problem: Problem) -> str:
