@@ -40,6 +40,7 @@ from bot.log_redaction import redact_logs
 from bot.metrics import Metrics
 from bot.policy.file import load as load_policy
 from bot.queue.stop_signal import stop_requested
+from bot.render.links import Links, portal_of
 from bot.settings import Settings
 from bot.slack.api.calls import TIMEOUT_S, Body, Calls
 from bot.slack.api.history import History
@@ -161,7 +162,9 @@ async def running(
         message_poster, gate = Poster(slack_messages, state, draws=policy.pictures.show), Gate(policy.look, people)
         outside = Outside(policy.look, ChannelReaders(calls, state))
         replier = Replier(message_poster, outside)
-        superseding, verdicts = Superseding(slack_messages, recent, people, gate), Verdicts(connection.redis)
+        links = Links(portal_of(settings.azure_resource_manager), tuple(rule.template for rule in policy.links))
+        superseding = Superseding(slack_messages, recent, people, gate, library)
+        verdicts = Verdicts(connection.redis)
         keeping = KeepingVerdicts(verdicts)
         looked = keeping.and_then(superseding.seen)
         run = azure_runner(opened, library, settings.check_timeout_s)
@@ -259,7 +262,7 @@ async def running(
         )
         remembering, incidents = Remembering(message_poster, recent, library), IncidentHooks(reading.incident_service)
         async with (
-            SlackReporter(slack_messages, message_poster, library, gate, outside, metrics) as reporter,
+            SlackReporter(slack_messages, message_poster, library, gate, outside, metrics, links) as reporter,
             aclosing(reading.places),
             taken.at_work(
                 WithHooks(

@@ -91,6 +91,8 @@ class Head:
     values: Mapping[str, Value] = field(default_factory=dict)
     kind: str = AKS
     links: tuple[Link, ...] = ()
+    effect: str = ""
+    do: str = ""
 
 
 @dataclass(frozen=True)
@@ -239,9 +241,13 @@ def read_head(text: str, file: Path, *, first_line: int) -> Head:
             "values": reader.values,
             "kind": reader.one_of(*KINDS),
             "links": reader.several(reader.link),
+            "effect": reader.text,
+            "do": reader.text,
         },
         "values",
         "kind",
         "links",
+        "effect",
+        "do",
     )
     return Head(**values, lines=lines)

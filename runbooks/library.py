@@ -19,6 +19,8 @@ from runbooks.search import Index
 
 MEANING, CHECK, FIX, NOT_THIS = "What it means", "Check it yourself", "Fix", "Not this, if"
 SECTIONS = (MEANING, CHECK, FIX, NOT_THIS)
+EFFECT, DO = "effect", "do"
+"""The two lines of the head with which an answer begins: what does not work and why, and what to do next."""
 FURTHER = "Further reading"
 """After the sections, where the head has `links`."""
 OWN = Path(__file__).parent
@@ -48,6 +50,9 @@ class Runbook:
     kind: str = AKS
     """The kind of cluster that has this problem, or `guide`."""
     links: tuple[Link, ...] = ()
+    effect: str = ""
+    do: str = ""
+    """Templates, each of one line; empty where no check finds this problem."""
 
     @property
     def further(self) -> str:
@@ -79,6 +84,8 @@ class Runbook:
             head.values,
             head.kind,
             head.links,
+            head.effect,
+            head.do,
         )
 
     def render(self, section: str, facts: Mapping[str, Any]) -> str:
@@ -86,6 +93,17 @@ class Runbook:
         from runbooks import template
 
         return self._filled(section, lambda source: template.render(source, facts))
+
+    def line(self, name: str, facts: Mapping[str, Any]) -> str:
+        """`EFFECT` or `DO` with a finding's facts filled in; empty where the page has none."""
+        from runbooks import template
+
+        source = {EFFECT: self.effect, DO: self.do}[name]
+        try:
+            # A quoted error may end as a sentence does; the line does not.
+            return " ".join(template.render(source, facts).split()).rstrip(" .:,;")
+        except template.CannotRender as cannot:
+            raise BadRunbook(self.path, self.lines[name], f"`{name}`: {cannot.what}") from cannot
 
     def outline(self, section: str, facts: Mapping[str, Any] | None = None) -> str:
         """A section without a finding: `<name>` for every unknown fact."""
@@ -114,6 +132,8 @@ class Runbook:
             "code": self.code,
             "kind": self.kind,
             "title": self.title,
+            "effect": self.effect,
+            "do": self.do,
             "severity": self.severity,
             "explains": list(self.explains),
             "symptoms": {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from runbooks.commands import complaint_about
 from runbooks.head import BadRunbook, SymptomPattern, Value
-from runbooks.library import FIX, OWN, SECTIONS, Library, Runbook, runbook_files
+from runbooks.library import DO, EFFECT, FIX, OWN, SECTIONS, Library, Runbook, runbook_files
 from runbooks.linear import NotLinear, compile_linear
 from runbooks.patterns import longest, searchable
 from runbooks.template import CannotRender, gaps
@@ -68,6 +68,7 @@ def _complaints(runbook: Runbook, known: Mapping[str, Runbook]) -> Iterator[Comp
         *_patterns(runbook),
         *_values(runbook),
         *_templates(runbook),
+        *_first_lines(runbook),
         *_commands(runbook),
         *_links(runbook),
     ):
@@ -160,6 +161,20 @@ def _templates(runbook: Runbook) -> Iterator[tuple[int, str]]:
             yield first + bad.line - 1, f"{section}: {bad.what}"
         else:
             yield from ((first + line - 1, f"{section}: {what}") for line, what in gaps(source))
+
+
+def _first_lines(runbook: Runbook) -> Iterator[tuple[int, str]]:
+    """The two lines with which an answer begins: both or none, and none less than the page that this one replaces."""
+    own = OWN / runbook.path.name
+    replaced = Runbook.read(own) if runbook.path != own and own.is_file() else None
+    wanted = bool(runbook.effect or runbook.do or (replaced and replaced.effect))
+    for name, source in ((EFFECT, runbook.effect), (DO, runbook.do)):
+        if wanted and not source:
+            yield runbook.lines["title"], f"`{name}` is missing: a line of the answer, where a check finds this"
+        try:
+            check_template(source)
+        except CannotRender as bad:
+            yield runbook.lines[name], f"`{name}`: {bad.what}"
 
 
 def _commands(runbook: Runbook) -> Iterator[tuple[int, str]]:

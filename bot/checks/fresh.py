@@ -15,7 +15,8 @@ from handlers.fleet.cluster_text import ClusterRef
 from handlers.problem import Problem
 
 Check = Callable[[str], Awaitable[Report | Problem]]
-Telling = Callable[[Report], Awaitable[None]]
+Telling = Callable[[Report, str], Awaitable[None]]
+"""Tells others what a check has found, and who had it made; empty where nobody did."""
 
 
 def fresh_checks(run: Runner) -> Check:
@@ -43,7 +44,7 @@ def progress_of_fix(check: Check, seen: Telling) -> Check:
     async def told(cluster: str) -> Report | Problem:
         report = await check(cluster)
         if isinstance(report, Report):
-            await seen(report)
+            await seen(report, "")
         return report
 
     return told

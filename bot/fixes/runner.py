@@ -343,7 +343,7 @@ class Runs:
         await self._count(moved)
         await self.last_word.say(moved, report)
         if report:
-            await tools.seen(report)
+            await tools.seen(report, proposal.requester.user if proposal.requester else "")
 
     async def _must_be_ours(self, proposal: Proposal, held: RedisLedger | None) -> None:
         """Who stood still for long may have been replaced: what they saw says nothing about what was done since."""

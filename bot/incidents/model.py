@@ -55,6 +55,9 @@ class Cause:
     subject: str
     said: str = ""
     """The line that says most."""
+    effect: str = ""
+    """What does not work and why, as answers begin; empty in records of earlier versions, and where no page says it."""
+    do: str = ""
 
     @property
     def key(self) -> tuple[str, str]:

@@ -7,8 +7,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from bot.incidents.model import Book, Cause, Incident, State, Verdict
+from bot.render.headline import for_cluster, headline
 from handlers.model import Check, Diagnosis, Finding, Outcome
+from runbooks.library import Library
 
+NO_PAGES = Library(())
 _UNSURE = frozenset({Outcome.INCONCLUSIVE, Outcome.CRASHED})
 
 
@@ -52,11 +55,11 @@ class Observation:
         return frozenset(code for code, _ in self.found)
 
 
-def observation(diagnosis: Diagnosis, at_ms: int, by: str = "") -> Observation:
+def observation(diagnosis: Diagnosis, at_ms: int, by: str = "", library: Library = NO_PAGES) -> Observation:
     findings = [ranked.finding for ranked in diagnosis.findings]
     return Observation(
         at_ms,
-        tuple(_cause(ranked.finding) for ranked in diagnosis.findings if ranked.root),
+        tuple(_cause(ranked.finding, library, diagnosis.target.name) for ranked in diagnosis.findings if ranked.root),
         frozenset(finding.key for finding in findings),
         tuple((ranked.finding.code, code) for ranked in diagnosis.findings for code, _ in ranked.explained_by),
         _codes(check for check in diagnosis.checks if check.outcome in _UNSURE or check.unseen),
@@ -178,8 +181,10 @@ def _one_of_each(book: Book) -> tuple[Book, tuple[Change, ...]]:
     return book, tuple(merged)
 
 
-def _cause(finding: Finding) -> Cause:
-    return Cause(finding.code, finding.subject, finding.because[0])
+def _cause(finding: Finding, library: Library, cluster: str) -> Cause:
+    said = headline(finding, library, cluster)
+    effect = for_cluster(said.effect, cluster) if said.do else ""
+    return Cause(finding.code, finding.subject, finding.because[0], effect, said.do)
 
 
 def _codes(checks: Iterable[Check]) -> frozenset[str]:

@@ -16,6 +16,7 @@ from bot.playground.log_file import log_to
 from bot.playground.surroundings import Surroundings, azure, own_settings, running_bot, slack
 from bot.queue.stop_signal import stop_requested, unless_stopped
 from bot.render.clean import width, wrapped
+from bot.render.headline import headline, plain
 from bot.render.line import Line
 from bot.render.proof import proof_lines
 from bot.render.subject import short
@@ -94,8 +95,9 @@ def _answered(answer: Answer, library: Library) -> Iterator[Line]:
     diagnosis = answer.report.diagnosis
     yield verdict(diagnosis, library)
     for finding in (ranked.finding for ranked in diagnosis.findings if ranked.root):
-        runbook = library.get(finding.code)
-        yield Line.of((f"✗ {runbook.title if runbook else finding.code}", "error"))
+        said = headline(finding, library, diagnosis.target.name)
+        yield Line.of((f"✗ {plain(said.effect)}", "error"))
+        yield from (Line.of((f"→ {plain(line)}", "")) for line in (said.do,) if line)
         yield Line.of((f"  {short(finding.subject)} · {finding.code}", "dim"))
         yield from proof_lines(finding, width())
     yield Line.of((f"The complete answer was in its thread {answer.took_s:.1f} s after the question.", "dim"))

@@ -10,7 +10,7 @@ from bot.render.clean import one_line, width, wrapped
 from bot.render.line import Line
 from bot.render.report import report_lines
 from bot.render.terminal import show_lines
-from bot.render.verdict import label, not_checked, summary
+from bot.render.verdict import label, not_checked, summary, word
 from bot.render.watched import watched
 from bot.report.events import EVERYTHING, Report
 from handlers.clients.kube.access import KubeAccess
@@ -47,11 +47,12 @@ def _table(reports: list[Report], columns: int) -> list[Line]:
         diagnosis = report.diagnosis
         roots = dict.fromkeys(ranked.finding.code for ranked in diagnosis.findings if ranked.root)
         text = ", ".join(roots) or summary(diagnosis)
-        word, style = label(diagnosis)
+        _, style = label(diagnosis)
         room = columns - longest - 16
         cut = text if len(text) <= room else text[: room - 1] + "…"
         rest = "dim" if not_checked(diagnosis) else ""
-        lines.append(Line.of((f"{_name(report):<{longest}}  ", rest), (f"{word:<12}", style), (f"  {cut}", rest)))
+        name, verdict = f"{_name(report):<{longest}}  ", f"{word(diagnosis):<12}"
+        lines.append(Line.of((name, rest), (verdict, style), (f"  {cut}", rest)))
     return lines
 
 

@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field, StringConstraints
 from bot.policy.channels import Channels as Incidents
 from bot.policy.digests import DigestRule
 from bot.policy.fixes import Fixes
+from bot.policy.links import LinkRule
 from bot.policy.section import Clusters, Section, listed
 
 ANYTHING = "*"
@@ -88,4 +89,7 @@ class Policy(Section):
     pictures: Pictures = Field(default=Pictures(), description="whether answers have pictures: show")
     digests: Annotated[tuple[DigestRule, ...], BeforeValidator(listed)] = Field(
         default=(), description="a list of digests, each with channel, at, time_zone and clusters"
+    )
+    links: Annotated[tuple[LinkRule, ...], BeforeValidator(listed)] = Field(
+        default=(), description="a list of links that stand under findings, each with title, url and clusters"
     )

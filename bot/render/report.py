@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from bot.render.clean import wrapped
 from bot.render.detectors import TITLE, detector_lines
+from bot.render.headline import first_lines, plain
 from bot.render.line import Line
 from bot.render.markdown import paragraphs
 from bot.render.proof import own_proof_lines, proof_lines
 from bot.render.subject import short
-from bot.render.verdict import answers, count, not_looked_at, verdict
+from bot.render.verdict import answers, count, label, not_looked_at, summary, verdict, what_would_help
 from bot.report.events import Report
 from bot.report.scope import scope_of
 from handlers.model import Check, Diagnosis, Outcome, Ranked, Severity, State, Unavailable, Why
@@ -24,7 +25,7 @@ _DO = {Why.TIMEOUT: "try again, or give it longer with --timeout", Why.THROTTLED
 def report_lines(report: Report, library: Library, columns: int) -> list[Line]:
     """The whole report. Only commands and ids may be wider than `columns`."""
     diagnosis = report.diagnosis
-    lines = [verdict(diagnosis, library)]
+    lines = _first(diagnosis, library, columns)
     for said in answers(diagnosis):
         lines += [Line(), *(Line.of((text, "")) for text in wrapped(said, columns=columns))]
     for ranked in diagnosis.findings:
@@ -35,6 +36,24 @@ def report_lines(report: Report, library: Library, columns: int) -> list[Line]:
     lines += _titled("Could not see", _unseen(diagnosis, columns))
     ends = (*_ruled_out(diagnosis, columns), *_beyond(diagnosis, library, columns), *_cost(report, columns))
     return [*lines, Line(), *ends]
+
+
+def _first(diagnosis: Diagnosis, library: Library, columns: int) -> list[Line]:
+    """What does not work and why, what to do, and the verdict in numbers."""
+    said = first_lines(diagnosis, library)
+    if said is None:
+        helps = plain(what_would_help(diagnosis)) if diagnosis.state is State.INCONCLUSIVE else ""
+        return [verdict(diagnosis, library), *_do(helps, columns)]
+    word, style = label(diagnosis)
+    return [
+        *(Line.of((text, style)) for text in wrapped(plain(said.effect), columns=columns)),
+        *_do(plain(said.do), columns),
+        *(Line.of((text, "dim")) for text in wrapped(f"{word} · {summary(diagnosis, library)}", columns=columns)),
+    ]
+
+
+def _do(said: str, columns: int) -> Iterator[Line]:
+    yield from (Line.of((text, "")) for text in wrapped(said, indent="→ ", hang="  ", columns=columns))
 
 
 def _cause(ranked: Ranked, library: Library, columns: int) -> Iterator[Line]:
@@ -101,7 +120,7 @@ def _unseen(diagnosis: Diagnosis, columns: int) -> Iterator[Line]:
             yield from _hanging(f"{_name(check)}: {check.why}", "  ? ", "unsure", columns)
     still_open = _ids(diagnosis, Outcome.INCONCLUSIVE, Outcome.CRASHED)
     if still_open:
-        yield from _hanging(f"so these stayed open: {', '.join(still_open)}", "  ", "", columns)
+        yield from _hanging(f"so these checks have no result: {', '.join(still_open)}", "  ", "", columns)
 
 
 def _grouped(unseen: tuple[Unavailable, ...]) -> dict[tuple[Why, str, str | None], list[str]]:

@@ -11,10 +11,14 @@ from bot.report.events import EVERYTHING, Selection
 from bot.report.scope import Scope, scope_of, selection_of
 from handlers.evidence.azure import MANAGED_CLUSTER
 from handlers.fleet.kinds import kind_in_words
-from handlers.model import Diagnosis, Outcome, Severity, State
+from handlers.model import Diagnosis, Outcome, Severity, State, Why
 from runbooks.library import Library
 
 _ROOTS = {Severity.ERROR: "cause", Severity.WARNING: "warning", Severity.INFO: "note"}
+_FOUND = {Severity.ERROR: "UNHEALTHY", Severity.WARNING: "AT RISK", Severity.INFO: "FYI"}
+_NOTHING_FOUND = {State.CLEAR: "HEALTHY", State.INCONCLUSIVE: "INCOMPLETE"}
+_EARLIER = {"FOUND": "UNHEALTHY", "CLEAR": "HEALTHY", "INCONCLUSIVE": "INCOMPLETE"}
+"""How records of earlier versions call a verdict."""
 
 
 def verdict(diagnosis: Diagnosis, library: Library) -> Line:
@@ -26,17 +30,30 @@ def verdict(diagnosis: Diagnosis, library: Library) -> Line:
 
 
 def label(diagnosis: Diagnosis) -> tuple[str, str]:
-    """The verdict for people, and its style. A cluster that nobody checked must look neither broken nor healthy."""
+    """The verdict for people, and its style. A cluster that nobody checked must look neither broken nor healthy, and
+    it is healthy only as far as it was asked about.
+    """
     if not_checked(diagnosis):
         return word(diagnosis), "dim"
     if clear_in_part(diagnosis):
         return f"{word(diagnosis)} {only(selection_of(diagnosis))}", "part"
+    if diagnosis.state is State.CLEAR:
+        return f"{word(diagnosis)} in what was asked", diagnosis.state.value
     return word(diagnosis), diagnosis.state.value
 
 
 def word(diagnosis: Diagnosis) -> str:
-    """The verdict without its subject."""
-    return "NOT CHECKED" if not_checked(diagnosis) else diagnosis.state.value.upper()
+    """The verdict in a word that people use; for programs it is `Diagnosis.state`."""
+    if not_checked(diagnosis):
+        return "NOT CHECKED"
+    roots = {ranked.finding.severity for ranked in diagnosis.findings if ranked.root}
+    worst = next((said for severity, said in _FOUND.items() if severity in roots), _FOUND[Severity.ERROR])
+    return worst if diagnosis.state is State.FOUND else _NOTHING_FOUND[diagnosis.state]
+
+
+def in_words(noted: str) -> str:
+    """The word of a verdict that was noted, perhaps by an earlier version."""
+    return _EARLIER.get(noted, noted)
 
 
 def only(selection: Selection) -> str:
@@ -83,13 +100,24 @@ def _numbers(diagnosis: Diagnosis, library: Library | None) -> str:
         return "; ".join([found_nothing(diagnosis), *_beyond(diagnosis, library)])
     if diagnosis.state is State.INCONCLUSIVE:
         applied = [check for check in diagnosis.checks if check.outcome is not Outcome.NOT_APPLICABLE]
-        return f"{len(open_checks)} of {count(len(applied), 'check')} stayed open{_looked(diagnosis)}"
+        have = "has" if len(open_checks) == 1 else "have"
+        return f"{len(open_checks)} of {count(len(applied), 'check')} {have} no result{_looked(diagnosis)}"
     roots = [ranked.finding.severity for ranked in diagnosis.findings if ranked.root]
     counts = [count(roots.count(severity), name) for severity, name in _ROOTS.items() if severity in roots]
     effects = len(diagnosis.findings) - len(roots)
     counts += [count(effects, "consequence")] if effects else []
-    still_open = f" · {count(len(open_checks), 'check')} open" if open_checks else ""
+    still_open = f" · {count(len(open_checks), 'check')} without a result" if open_checks else ""
     return ", ".join(counts) + still_open
+
+
+def what_would_help(diagnosis: Diagnosis) -> str:
+    """What to do about what could not be seen; nothing where nobody knows."""
+    missing = tuple(dict.fromkeys(unseen.grant for unseen in diagnosis.unseen if unseen.grant))
+    if missing:
+        others = f" (and {len(missing) - 1} more, see below)" if len(missing) > 1 else ""
+        return f"Grant aksbot `{missing[0]}`{others}, then check again"
+    slow = any(unseen.why in (Why.TIMEOUT, Why.THROTTLED) for unseen in diagnosis.unseen)
+    return "Check again in a minute" if slow else ""
 
 
 def found_nothing(diagnosis: Diagnosis) -> str:

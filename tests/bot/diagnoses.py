@@ -28,11 +28,18 @@ USAGE = f"{SUBSCRIPTION}/providers/Microsoft.Compute/locations/westeurope/usages
 LOCK = f"{SUBSCRIPTION}/resourceGroups/MC_rg-prod-weu_prod-weu_westeurope/providers/Microsoft.Authorization/locks/keep"
 TARGET = Target(ResourceId.parse(CLUSTER))
 
+FIRST_LINES = """\
+effect: >-
+  `{{ cluster }}` cannot add nodes to pool `{{ pool }}`: vCPU quota {{ family }} is full
+  ({{ used }} of {{ limit }} used)
+do: "Ask for {{ new_limit }} (now {{ limit }}){% if idle %}, or scale down {{ idle[0] }}{% endif %}"
+"""
 QUOTA_RUNBOOK = """\
 ---
 code: quota-exceeded
 title: The core quota of a VM family, a region or spot is used up
 severity: error
+FIRST_LINES
 explains: [nodepool-failed, cluster-failed]
 symptoms:
   codes: [QuotaExceeded, ErrCode_InsufficientVCPUQuota]
@@ -72,7 +79,7 @@ These pools are idle and hold cores of the same family:
 
 ## Not this, if
 - the error names a subnet or a policy.
-"""
+""".replace("FIRST_LINES\n", FIRST_LINES)
 
 
 @cache
@@ -115,6 +122,7 @@ def found() -> Diagnosis:
         facts={
             "family": "standardDSv5Family",
             "location": "westeurope",
+            "used": 98,
             "limit": 100,
             "new_limit": 106,
             "pool": "apps",

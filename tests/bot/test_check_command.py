@@ -42,14 +42,20 @@ def three_parts(ran: Ran, code: int) -> tuple[str, str, str]:
 async def test_a_problem_is_found_with_its_cause_first(azure: ArmServer, started: Started) -> None:
     ran = await started("check", "prod-weu", environment=azure.environment("reader"))
     assert ran.code == 1
-    assert ran.out.splitlines()[0] == "prod-weu: FOUND · 1 cause, 3 consequences"
+    lines = ran.out.splitlines()
+    assert lines[0].startswith("prod-weu cannot add nodes: vCPU quota standardDSv5Family is full")
+    assert "→ Ask for 204 (now 200)" in lines[1:3]
+    assert "UNHEALTHY · 1 cause, 3 consequences" in lines[2:4]
     assert ran.err == ""
 
 
 async def test_a_healthy_cluster_is_clear(azure: ArmServer, started: Started) -> None:
     ran = await started("check", "staging-neu", environment=azure.environment("reader"))
     assert ran.code == 0
-    assert re.match(r"staging-neu: CLEAR · \d+ checks found nothing; \d+ kinds of problem have no check\n", ran.out)
+    assert re.match(
+        r"staging-neu: HEALTHY in what was asked · \d+ checks found nothing; \d+ kinds of problem have no check\n",
+        ran.out,
+    )
     assert re.search(r"^No check for: .*\+\d+ more in --output json$", ran.out, re.MULTILINE)
 
 
@@ -80,7 +86,7 @@ async def test_an_area_of_a_broken_cluster_is_clear_of_itself_only(azure: ArmSer
     first, *others = ran.out.splitlines()
     assert ran.code == 0
     assert re.fullmatch(
-        r"prod-weu: CLEAR in network only · \d+ checks? found nothing; the rest was not looked at", first
+        r"prod-weu: HEALTHY in network only · \d+ checks? found nothing; the rest was not looked at", first
     )
     assert "Not looked at: cluster, compute, governance, nodes, workloads" in others
     whole = json.loads((await started(*words, "--output", "json", environment=azure.environment("reader"))).out)
@@ -158,7 +164,7 @@ async def test_the_answer_says_which_kind_was_looked_at_and_what_cannot_be_asked
 ) -> None:
     ran = await started("check", name, environment=azure.environment("reader"))
     assert ran.code == 0, ran.err
-    assert ran.out.startswith(f"{name}: CLEAR · {kind}, ")
+    assert ran.out.startswith(f"{name}: HEALTHY in what was asked · {kind}, ")
     whole = json.loads((await started("check", name, "--output", "json", environment=azure.environment("reader"))).out)
     assert whole["looked_at"] == kind
     assert cannot in whole["scope"]["cannot_ask"]

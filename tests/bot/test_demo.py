@@ -91,7 +91,7 @@ def children(pid: int) -> list[Path]:
 async def test_at_a_terminal_it_serves_the_page_until_ctrl_c_and_leaves_nothing_behind(tmp_path: Path) -> None:
     async with in_a_terminal("demo") as terminal:
         await terminal.until("until Ctrl-C")
-        assert "prod-weu: FOUND · 1 cause" in terminal.text
+        assert "prod-weu: UNHEALTHY · 1 cause" in terminal.text
         address = ADDRESS.findall(terminal.text)
         assert len(address) == 1
         log = re.search(r"Its log is (\S+)\.", terminal.text)
@@ -104,7 +104,7 @@ async def test_at_a_terminal_it_serves_the_page_until_ctrl_c_and_leaves_nothing_
             async with browser.get(address[0]) as page:
                 html = await page.text()
                 assert page.status == 200
-            for shown in ("activity log alert on prod-weu", "Does anybody know why?", "FOUND"):
+            for shown in ("activity log alert on prod-weu", "Does anybody know why?", "UNHEALTHY"):
                 assert shown in html
             # A page that is open listens; that must not hold up the end.
             async with browser.get(address[0].partition("/c/")[0] + "/changes") as listening:

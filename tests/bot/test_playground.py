@@ -26,9 +26,9 @@ async def test_the_demo_once_checks_the_whole_fleet_and_shows_what_was_found(sta
     table = ran.out.split("─")[0]
     for cluster in Scenario.load("demo-fleet").expect:
         assert cluster in table
-    assert "prod-weu: FOUND" in ran.out
+    assert "prod-weu cannot add nodes: vCPU quota" in ran.out
     last = table.strip().splitlines()[-1]
-    assert "CLEAR" in last
+    assert "HEALTHY" in last
     assert "Operator Nexus Kubernetes cluster" in last
     assert "aksbot sandbox" in ran.out
 
@@ -98,7 +98,7 @@ async def test_a_bot_that_is_started_by_hand_meets_the_slack_of_the_sandbox(tmp_
                     assert (await done.json())["ok"]
                 async for _ in changes.content:
                     async with browser.get(f"{me}/parts", params={"channel": channel}) as parts:
-                        if "prod-weu" in (text := await parts.text()) and "FOUND" in text:
+                        if "prod-weu" in (text := await parts.text()) and "UNHEALTHY" in text:
                             break
 
 

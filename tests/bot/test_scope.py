@@ -57,7 +57,7 @@ def test_a_check_of_one_area_knows_what_it_has_left_out(area: str) -> None:
 def test_a_check_of_one_code_is_never_clear_of_more(name: str) -> None:
     diagnosis = asked(name)
     assert selection_of(diagnosis) == Selection(only=questions()[name].codes[0])
-    assert label(diagnosis) == (f"CLEAR for {name} only", "part")
+    assert label(diagnosis) == (f"HEALTHY for {name} only", "part")
     assert summary(diagnosis, LIBRARY) == "1 check found nothing; the rest was not looked at"
 
 
@@ -65,12 +65,12 @@ def test_a_check_of_one_code_is_never_clear_of_more(name: str) -> None:
 def test_a_narrowed_check_is_never_plainly_clear(area: str) -> None:
     for outcome in (Outcome.CLEAR, Outcome.NOT_APPLICABLE, Outcome.INCONCLUSIVE):
         diagnosis = asked(*of_area(area), outcome=outcome)
-        assert label(diagnosis) not in (("CLEAR", "clear"), ("CLEAR", "part"))
+        assert label(diagnosis) not in (("HEALTHY in what was asked", "clear"), ("HEALTHY", "part"))
         assert "only" in label(diagnosis)[0] + summary(diagnosis)
 
 
 def test_its_twin_with_every_question_is() -> None:
-    assert label(asked(*questions())) == ("CLEAR", "clear")
+    assert label(asked(*questions())) == ("HEALTHY in what was asked", "clear")
     assert not clear_in_part(asked(*questions()))
 
 

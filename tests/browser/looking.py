@@ -86,7 +86,7 @@ class Window:
         await composer.fill(text)
         await composer.press("Enter")
 
-    async def verdict(self, word: str = "FOUND") -> Locator:
+    async def verdict(self, word: str = "UNHEALTHY") -> Locator:
         """Wait for the last head message with a verdict and a thread."""
         head = self.channel.locator("article").filter(has_text=word).filter(has=self.page.locator("a.replies")).last
         await expect(head).to_be_visible(timeout=60_000)

@@ -51,7 +51,7 @@ async def test_a_check_from_the_composer_to_the_last_button(bot: Bot, show: Show
     ("asked", "said", "named"),
     [
         ("staging-neu", "kinds of problem have no check", "No check for these yet"),
-        ("prod-weu network", "CLEAR in network only", "Not looked at"),
+        ("prod-weu network", "HEALTHY in network only", "Not looked at"),
     ],
     ids=["whole", "in-network"],
 )

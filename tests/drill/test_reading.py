@@ -60,7 +60,7 @@ async def test_an_answer_as_the_bot_gives_it_is_read_without_complaint(well: boo
     [
         (lambda one: replace(one, report=None), "no answer to read"),
         (lambda one: replace(one, thread=()), "nothing in the thread"),
-        (lambda one: without(one, "FOUND"), "does not say 'FOUND'"),
+        (lambda one: without(one, "UNHEALTHY"), "does not say 'UNHEALTHY'"),
         (lambda one: without(one, "check_again"), "no button check_again"),
         (lambda one: without(one, "show_steps_0"), "no button show_steps_0"),
         (lambda one: without(one, "The core quota of a VM family"), "does not speak of quota-exceeded by its title"),

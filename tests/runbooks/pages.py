@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.bot.diagnoses import QUOTA_RUNBOOK
+from tests.bot.diagnoses import FIRST_LINES, QUOTA_RUNBOOK
 
-RIGHT = QUOTA_RUNBOOK.replace("explains: [nodepool-failed, cluster-failed]", "explains: []")
+RIGHT = QUOTA_RUNBOOK.replace("explains: [nodepool-failed, cluster-failed]", "explains: []").replace(
+    FIRST_LINES, "effect: No cores are left.\ndo: Ask for more.\n"
+)
 
 
 def write(folder: Path, text: str = RIGHT, *, code: str = "quota-exceeded") -> Path:

@@ -103,7 +103,7 @@ def test_a_missing_fact_is_an_error_that_names_the_line(tmp_path: Path) -> None:
     path = write(tmp_path)
     with pytest.raises(BadRunbook, match="'new_limit' is undefined") as refused:
         Runbook.read(path).render(FIX, {})
-    assert refused.value.line == line_of(RIGHT, "new_limit")
+    assert refused.value.line == line_of(RIGHT, "**{{ new_limit }}**")
 
 
 def test_an_outline_shows_a_name_for_every_fact(tmp_path: Path) -> None:

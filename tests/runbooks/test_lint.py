@@ -39,6 +39,8 @@ def test_a_right_runbook_brings_no_complaint(tmp_path: Path) -> None:
         ("See [how to ask](", "See (", "https://", "a bare link"),
         ("2. When there is room, let the pool try again:", "2. [Read this](https://a.b)", "2. [", "a bare link"),
         ("severity: error", "severity: loud", "severity:", "one of error"),
+        ("effect: No cores are left.\n", "", "title:", "`effect` is missing"),
+        ("do: Ask for more.", "do: Ask for {{ more | loud }}.", "do:", "`do`: template"),
         ("(now {{ limit }})", "{% if limit %}A{% else %}B{% endif %}", "{% if limit", "which of these branches"),
         ("(now {{ limit }})", "{% if limit %}{% when 'a' %}A{% elif pool %}B{% endif %}", "{% if limit", "which of"),
         ("(now {{ limit }})", "(now{% when 'it is low' %})", "(now", "the first thing in a branch"),

@@ -11,6 +11,7 @@ from sandbox.scenario import Scenario
 from sandbox.world import World
 from tests.checking import azure, check, cluster_id
 from tests.replaying import replayed, verdict
+from tests.runbooks.first_lines import wrong_first_lines
 from tests.runbooks.rendered import wrong_commands
 
 OUT_OF_REACH = {"api-server-unavailable", "private-cluster-unreachable", "read-only-disabled-subscription"}
@@ -53,6 +54,7 @@ async def play(world: World, expect: dict[str, Found], stays_open: Open) -> None
             assert out_of_reach or undecided or diagnosis.unseen == (), (name, diagnosis.unseen)
             assert found(diagnosis) == expect.get(name, set()), name
             assert wrong_commands(diagnosis) == [], name
+            assert wrong_first_lines(diagnosis) == [], name
             clear = [one.why for one in diagnosis.checks if one.outcome is Outcome.CLEAR]
             assert not [why for why in clear if any(words in why for words in UNSEEN)], name
             assert not [why for why in clear if "kubectl get --raw" in why or "GET /" in why], (

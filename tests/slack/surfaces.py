@@ -16,6 +16,7 @@ from bot.checks.reporter import Answer
 from bot.checks.store.recent import RecentCheck
 from bot.policy.look import Refused, Why
 from bot.policy.model import Look
+from bot.render.links import Links, LinkTemplate
 from bot.report.events import Report, Selection
 from bot.report.progress import Progress
 from bot.slack.api import pictures
@@ -134,6 +135,16 @@ CHECK: dict[str, Surface] = {
     ),
     "progress-in-words": partial(checks_view.progress, Progress("prod-weu", (7, 19), (4, 22)), plan=False),
     "found": partial(checks_view.answer, answer(diagnoses.found()), PRESSED, library()),
+    "found-called": partial(
+        checks_view.calling, checks_view.answer(answer(diagnoses.found()), PRESSED, library()), "U0REQUESTER"
+    ),
+    "found-with-links": partial(
+        checks_view.answer,
+        answer(diagnoses.found()),
+        PRESSED,
+        library(),
+        links=Links("https://portal.azure.com", (LinkTemplate("Grafana", "https://grafana.example.com/?c={cluster}"),)),
+    ),
     "found-a-while-ago": partial(
         checks_view.answer, answer(diagnoses.found(), age=timedelta(seconds=40)), PRESSED, library()
     ),
@@ -283,19 +294,26 @@ WINDOWS: dict[str, Surface] = {
 MOMENT = datetime(2026, 11, 18, 3, 14, 9, tzinfo=UTC)
 LATELY = (
     RecentCheck(
-        "r-1", "prod-weu", "FOUND", "A core quota is used up", "U0REQUESTER", "C0INCIDENTS", MOMENT, "1.000001"
+        "r-1",
+        "prod-weu",
+        "UNHEALTHY",
+        "cannot add nodes: vCPU quota standardDSv5Family is full",
+        "U0REQUESTER",
+        "C0INCIDENTS",
+        MOMENT,
+        "1.000001",
     ),
-    RecentCheck("r-2", "dev-shared", "CLEAR", "", "U0APPROVER", "D0DIRECT", MOMENT),
-    RecentCheck("r-4", "prod-weu", "CLEAR", "", "U0APPROVER", "C0INCIDENTS", MOMENT, "1.000004", area="network"),
+    RecentCheck("r-2", "dev-shared", "HEALTHY", "", "U0APPROVER", "D0DIRECT", MOMENT),
+    RecentCheck("r-4", "prod-weu", "HEALTHY", "", "U0APPROVER", "C0INCIDENTS", MOMENT, "1.000004", area="network"),
     RecentCheck("r-3", "prod-wue", "", "no cluster has that name", "U0REQUESTER", "C0INCIDENTS", MOMENT, "1.000003"),
 )
 LINK = "https://contoso.slack.com/archives/C0INCIDENTS/p1000009"
 OLD = replace(LATELY[0], id=str(TARGET.id))
 LATER = MOMENT + timedelta(minutes=23)
 OLDER: dict[str, Surface] = {
-    "older-over": partial(superseded, OLD, True, diagnoses.clear(), LATER, "U0APPROVER", LINK),
-    "older-over-by-a-look": partial(superseded, OLD, True, diagnoses.clear(), LATER, "", ""),
-    "older-checked-again": partial(superseded, OLD, False, diagnoses.found(), LATER, "U0APPROVER", LINK),
+    "older-over": partial(superseded, OLD, True, diagnoses.clear(), LIBRARY, LATER, "U0APPROVER", LINK),
+    "older-over-by-a-look": partial(superseded, OLD, True, diagnoses.clear(), LIBRARY, LATER, "", ""),
+    "older-checked-again": partial(superseded, OLD, False, diagnoses.found(), library(), LATER, "U0APPROVER", LINK),
 }
 APPROVAL = OpenApproval(
     "reconcile pool apps", "prod-weu", "U0REQUESTER", MOMENT, "https://contoso.slack.com/archives/x"

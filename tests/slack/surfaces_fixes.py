@@ -146,7 +146,7 @@ STATES: dict[str, Shown] = {
         proposal(state=State.RUNNING, approvals=(word(reason="payments are down", broke_glass=True),)), here(), now=NOW
     ),
     "fixed": ended(End.FIXED, reasons.fixed(PLAN, VERDICT)),
-    "not-fixed": ended(End.NOT_FIXED, reasons.still_there(PLAN, "FOUND, 1 cause")),
+    "not-fixed": ended(End.NOT_FIXED, reasons.still_there(PLAN, "UNHEALTHY, 1 cause")),
     "unverified": ended(
         End.UNVERIFIED,
         reasons.not_known("the worker died before the request was answered, and it is never sent twice", ASK),
@@ -155,7 +155,7 @@ STATES: dict[str, Shown] = {
     "failed": replace(
         ended(
             End.FAILED,
-            reasons.acts_failed("Azure began and ended with Failed: no capacity", "FOUND, 1 cause"),
+            reasons.acts_failed("Azure began and ended with Failed: no capacity", "UNHEALTHY, 1 cause"),
         ),
         execution=replace(here().past(StepEnd.FAILED, 1), failed_as=Outcome.FAILED, outcome=Outcome.FAILED),
     ),

@@ -29,7 +29,11 @@ SUSPECTED = Incident(
     0,
 )
 CAUSE = Cause(
-    "quota-exceeded", "westeurope", "standardDSv5Family in westeurope: 196 of 200 cores are used, 8 are needed"
+    "quota-exceeded",
+    "westeurope",
+    "standardDSv5Family in westeurope: 196 of 200 cores are used, 8 are needed",
+    "`prod-weu` cannot add nodes: vCPU quota standardDSv5Family is full (196 of 200 used, 8 more needed)",
+    "Ask for 204 (now 200), or scale down `batch`",
 )
 OPEN = replace(SUSPECTED, state=State.OPEN, verdict=Verdict.CONFIRMED, causes=(CAUSE,), known=("quota-exceeded",))
 SEEN_ELSEWHERE = replace(

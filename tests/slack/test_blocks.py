@@ -76,12 +76,32 @@ def test_causes_come_before_consequences() -> None:
 
 
 def test_in_a_thread_the_only_cause_is_named_once_right_below() -> None:
-    one = checks_view.answer(answer(many(1)), PRESSED, library(), in_thread=True)
-    elsewhere = checks_view.answer(answer(many(1)), PRESSED, library())
+    one = checks_view.answer(answer(many(1)), PRESSED, OWN, in_thread=True)
+    elsewhere = checks_view.answer(answer(many(1)), PRESSED, OWN)
     assert one.thread == elsewhere.thread
     assert len(read(one.head)) < len(read(elsewhere.head))
     several = checks_view.answer(answer(many(3)), PRESSED, library(), in_thread=True)
-    assert several.head == checks_view.answer(answer(many(3)), PRESSED, library()).head
+    assert several.head.blocks[:-1] == checks_view.answer(answer(many(3)), PRESSED, library()).head.blocks[:-1]
+
+
+def test_the_first_cause_can_be_acted_on_from_the_head_but_not_twice_in_a_row_in_a_thread() -> None:
+    def labels(in_thread: bool) -> list[str]:
+        head = checks_view.answer(answer(diagnoses.found()), PRESSED, library(), in_thread=in_thread).head
+        return [one["text"]["text"] for one in head.blocks[-1]["elements"]]
+
+    assert labels(False) == ["Show the steps", *labels(True)]
+    assert "Show the steps" not in labels(True)
+
+
+def test_who_asked_is_called_by_a_new_message_whose_text_is_the_first_line() -> None:
+    said = checks_view.answer(answer(diagnoses.found()), PRESSED, library())
+    called = checks_view.calling(said, "U0REQUESTER")
+    assert "U0REQUESTER" in json.dumps(called.thread[0].blocks)
+    assert "U0REQUESTER" not in json.dumps(called.head.blocks)
+    assert called.thread[0].text.startswith("`prod-weu` cannot add nodes to pool `apps`")
+    assert_accepted(called)
+    nothing = checks_view.answer(answer(diagnoses.beside()), PRESSED, library())
+    assert checks_view.calling(nothing, "U0REQUESTER") == nothing
 
 
 def test_hostile_names_and_texts_stay_text() -> None:

@@ -42,7 +42,7 @@ def _recent(number: int = 1, **more: Any) -> RecentCheck:
     values = {
         "request": f"r{number}",
         "cluster": "prod-weu",
-        "verdict": "FOUND",
+        "verdict": "UNHEALTHY",
         "cause": "A core quota is used up",
         "user": "U0REQUESTER",
         "channel": "C0INCIDENTS",
@@ -151,7 +151,7 @@ def test_open_approvals_are_listed_and_without_any_it_is_said() -> None:
 
 def test_checks_of_a_part_do_not_push_the_verdict_on_the_whole_off_the_page() -> None:
     in_part = [
-        _recent(number, verdict="CLEAR", cause="", area="network") for number in range(home_view.MOST_RECENT + 5)
+        _recent(number, verdict="HEALTHY", cause="", area="network") for number in range(home_view.MOST_RECENT + 5)
     ]
     older = [_recent(90), _recent(91, cluster="dev-shared"), _recent(92, cause="what it was before")]
     said = text_of(_shown(recent=[*in_part, *older])["blocks"])
@@ -162,7 +162,7 @@ def test_checks_of_a_part_do_not_push_the_verdict_on_the_whole_off_the_page() ->
 
 
 def test_a_whole_check_among_the_latest_is_enough() -> None:
-    latest = [_recent(0, verdict="CLEAR", cause=""), *(_recent(number, area="network") for number in range(1, 12))]
+    latest = [_recent(0, verdict="HEALTHY", cause=""), *(_recent(number, area="network") for number in range(1, 12))]
     said = text_of(_shown(recent=[*latest, _recent(90, cause="what it was before")])["blocks"])
     assert "what it was before" not in said
     assert "3 older checks not shown." in said

@@ -24,10 +24,12 @@ async def test_a_check_goes_from_the_command_to_the_verdict_in_its_thread(
         (head,) = await answered(control)
         await control.until(lambda: len(control.thread("incidents", head.ts)) > 1)
     thread = control.thread("incidents", head.ts)
-    assert "FOUND" in head.text
+    assert head.text.startswith("`prod-weu` cannot add nodes: vCPU quota")
+    assert "UNHEALTHY" in seen(head)
     assert head.metadata
     assert head.metadata["event_type"] == "aksbot_job"
     assert "quota" in seen(thread[1])
+    assert control.team.person("requester").id in str(thread[1].blocks)
     assert "What to do" in seen(thread[1])
     assert "show_steps_0" in buttons(thread[1])
     assert not [one for one in slack.log if one.error]
@@ -55,11 +57,11 @@ async def test_a_clear_area_of_a_broken_cluster_is_not_green_and_the_whole_is_on
 ) -> None:
     await control.slash("requester", "incidents", "/aks", "check prod-weu network")
     (head,) = await answered(control)
-    assert "CLEAR in network only" in seen(head)
+    assert "HEALTHY in network only" in seen(head)
     assert "green" not in seen(head)
     await control.until(lambda: any("Not looked at" in seen(one) for one in control.thread("incidents", head.ts)), 30)
     await control.press("requester", head, "check_everything")
-    await control.until(lambda: any("FOUND" in seen(one) for one in control.messages("incidents")), 30)
+    await control.until(lambda: any("UNHEALTHY" in seen(one) for one in control.messages("incidents")), 30)
 
 
 async def test_an_area_narrows_the_check_and_an_unknown_one_is_told(bot: Bot, control: Control) -> None:
@@ -97,7 +99,7 @@ async def test_in_a_channel_where_only_some_may_post_the_asker_is_answered_alone
 ) -> None:
     slack.faults.append(Fault("error", "chat.postMessage", error="restricted_action_read_only_channel"))
     await control.slash("requester", "incidents", "/aks", "check prod-weu")
-    await control.until(lambda: any("FOUND" in one.text for one in control.ephemerals("requester")), 30)
+    await control.until(lambda: any("UNHEALTHY" in seen(one) for one in control.ephemerals("requester")), 30)
     assert heads(control) == []
 
 

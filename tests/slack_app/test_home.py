@@ -83,7 +83,7 @@ async def test_a_check_of_one_area_is_listed_as_that(bot: Bot, control: Control,
     await control.until(lambda: len([one for one in control.messages("incidents") if is_answer(one)]) == 2, 30)
     await _shown(control, slack, "in network only")
     said = _home(control)
-    assert "FOUND" in said
+    assert "UNHEALTHY" in said
 
 
 async def test_any_cluster_can_be_checked_from_the_page(bot: Bot, control: Control) -> None:
@@ -96,7 +96,7 @@ async def test_any_cluster_can_be_checked_from_the_page(bot: Bot, control: Contr
 async def test_checks_are_listed_with_who_asked_and_a_link(bot: Bot, control: Control, slack: SlackServer) -> None:
     await control.slash("requester", "incidents", "/aks", "check prod-weu")
     (head,) = await answered(control)
-    view = await _shown(control, slack, "FOUND", "visitor")
+    view = await _shown(control, slack, "UNHEALTHY", "visitor")
     assert "quota" in _home(control, "visitor")
     assert f"/archives/{head.channel}/p{head.ts.replace('.', '')}" in str(view.blocks)
     assert control.team.person("requester").id in str(view.blocks)
@@ -109,21 +109,21 @@ async def test_what_was_asked_in_private_is_listed_for_nobody_else(
     await answered(control, "payments-private")
     await control.slash("requester", "random", "/aks", "check staging-neu")
     await control.until(lambda: any(is_answer(one) for one in control.ephemerals("requester", "random")), 30)
-    await _shown(control, slack, "FOUND")
-    await _shown(control, slack, "CLEAR")
+    await _shown(control, slack, "UNHEALTHY")
+    await _shown(control, slack, " HEALTHY")
     await _opened(control, "approver")
-    assert "FOUND" not in _home(control, "approver")
-    assert "CLEAR" not in _home(control, "approver")
+    assert "UNHEALTHY" not in _home(control, "approver")
+    assert "HEALTHY" not in _home(control, "approver")
 
 
 async def test_refresh_shows_what_has_happened_since(bot: Bot, control: Control, slack: SlackServer) -> None:
     view = await _opened(control)
-    assert "FOUND" not in _home(control)
+    assert "UNHEALTHY" not in _home(control)
     await control.slash("approver", "incidents", "/aks", "check prod-weu")
     await answered(control)
-    await _shown(control, slack, "FOUND", "visitor")
+    await _shown(control, slack, "UNHEALTHY", "visitor")
     await control.press("requester", view, "home_refresh")
-    await control.until(lambda: "FOUND" in _home(control), 30)
+    await control.until(lambda: "UNHEALTHY" in _home(control), 30)
 
 
 async def test_an_azure_that_does_not_answer_is_said_in_three_parts(

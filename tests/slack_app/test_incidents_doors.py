@@ -169,7 +169,7 @@ async def test_what_is_muted_is_not_spoken_of_until_it_is_no_more(reads: Reads, 
             lambda: sum("I cannot mute" in seen(one) for one in control.ephemerals("requester")) == 3, 30
         )
         await control.slash("requester", "incidents", "/aks", "mute quota-exceeded prod-weu until 4h a migration")
-        await until_said(control, "I say nothing by myself")
+        await until_said(control, "is muted until")
         control.say("requester", "incidents", FULL_QUOTA)
         control.say("requester", "platform-on-call", "subnet is full on prod-weu, no more IPs: SubnetIsFull")
         await until_said(control, "prod-weu", "platform-on-call")
@@ -186,7 +186,7 @@ async def test_a_snoozed_incident_is_muted_and_everybody_sees_by_whom(reads: Rea
         await until_said(control, "Confirmed:")
         (card,) = cards(control)
         await control.press("approver", card, "incident_snooze")
-        said = await until_said(control, "Snoozed: I say nothing")
+        said = await until_said(control, "Muted until")
         assert said.thread_ts == card.thread_ts
 
 
@@ -229,7 +229,7 @@ async def test_an_alert_about_what_is_muted_is_not_posted(reads: Reads, control:
     other = {"fingerprint": "f2", "annotations": {"summary": "prod-weu: subnet is full, SubnetIsFull, no more IPs"}}
     async with reads(policy(control), AKSBOT_ALERTS_TOKEN=SECRET) as bot:
         await control.slash("requester", "incidents", "/aks", "mute quota-exceeded prod-weu until 4h a migration")
-        await until_said(control, "I say nothing by myself")
+        await until_said(control, "is muted until")
         assert await send(bot, "azure-monitor", FIRED) == 202
         assert await send(bot, "alertmanager", FIRING | {"alerts": [FIRING["alerts"][0] | other]}) == 202
         await until_said(control, "SubnetIsFull")

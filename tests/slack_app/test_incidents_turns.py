@@ -187,7 +187,7 @@ async def test_stop_from_anyone_silences_the_thread(reads: Reads, control: Contr
     async with reads():
         report, _ = await confirmed(control)
         control.say("visitor", "incidents", "stop", thread_ts=report.ts)
-        await until_said(control, "I am quiet in this thread")
+        await until_said(control, "Muted in this thread")
         before = [(one.ts, one.version) for one in said_by_bot(control)]
         control.say("approver", "incidents", FULL_QUOTA)
         control.say("requester", "incidents", FULL_QUOTA, thread_ts=report.ts)

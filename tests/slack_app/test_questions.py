@@ -17,7 +17,7 @@ async def test_the_answer_stands_in_the_channel_in_one_sentence_and_is_not_calle
 ) -> None:
     await control.slash("requester", "incidents", "/aks", "check prod-weu from 203.0.113.9")
     (head,) = await answered(control)
-    assert "CLEAR for address 203.0.113.9 only" in seen(head)
+    assert "HEALTHY for address 203.0.113.9 only" in seen(head)
     assert "every address may reach its API server, 203.0.113.9 too" in seen(head)
     assert "green" not in seen(head)
 
@@ -28,11 +28,11 @@ async def test_check_again_asks_the_same_question_and_check_everything_the_whole
     await control.press("requester", head, "check_again")
     await control.until(lambda: sum(map(is_answer, control.thread("incidents", head.ts))) == 2, 30)
     answers = [one for one in control.thread("incidents", head.ts) if is_answer(one)]
-    assert all("CLEAR for address 203.0.113.9 only" in seen(one) for one in answers)
+    assert all("HEALTHY for address 203.0.113.9 only" in seen(one) for one in answers)
     await control.press("requester", head, "check_everything")
     await control.until(
         lambda: any(
-            "FOUND" in seen(one) for one in [*control.messages("incidents"), *control.thread("incidents", head.ts)]
+            "UNHEALTHY" in seen(one) for one in [*control.messages("incidents"), *control.thread("incidents", head.ts)]
         ),
         30,
     )
@@ -75,4 +75,4 @@ async def test_whom_people_may_ask_about_is_policy(
         assert "does not let you ask what this service account may do" in seen(control.ephemerals("requester")[0])
         await control.slash("requester", "incidents", "/aks", "check prod-weu rbac shop/default list pods")
         (head,) = await answered(control)
-        assert "FOUND" in seen(head)
+        assert "UNHEALTHY" in seen(head)

@@ -27,7 +27,7 @@ async def test_the_head_turns_to_a_tick_when_checking_again_finds_it_over_and_it
     bot: Bot, control: Control, arm: ArmServer
 ) -> None:
     head = await asked(control)
-    assert "FOUND" in seen(head)
+    assert "UNHEALTHY" in seen(head)
     hold(arm, "healthy-fleet")
     await control.press("approver", head, "check_again")
     await control.until(lambda: "Over" in seen(now(control, head)), PATIENCE_S)
@@ -61,4 +61,4 @@ async def test_what_nobody_could_look_at_is_not_over(bot: Bot, control: Control,
     await control.press("approver", head, "check_again")
     before = len(control.thread("incidents", head.ts))
     await control.until(lambda: len(control.thread("incidents", head.ts)) > before, PATIENCE_S)
-    assert "FOUND" in seen(now(control, head))
+    assert "UNHEALTHY" in seen(now(control, head))

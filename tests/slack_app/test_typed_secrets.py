@@ -34,7 +34,7 @@ def _answers(control: Control) -> list[str]:
 
 
 async def _mute(control: Control) -> None:
-    await _slash(control, MUTE, "I say nothing by myself")
+    await _slash(control, MUTE, "is muted until")
     await _slash(control, "mute", "[redacted:password]")
 
 

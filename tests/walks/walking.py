@@ -54,7 +54,7 @@ async def incident(scene: Scene, cluster: str, trace: Trace, staged: Scenario) -
     with trace.walk():
         message = control.say("requester", cluster, f"{cluster} is broken: its node pool failed to upgrade")
         await control.until(
-            lambda: any("FOUND" in str(one.blocks) for one in control.thread(cluster, message.ts)), WITHIN_S
+            lambda: any("UNHEALTHY" in str(one.blocks) for one in control.thread(cluster, message.ts)), WITHIN_S
         )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from typing import Protocol
 
 from bot.checks.reporter import Answer
 from bot.checks.request import CheckRequest
@@ -17,8 +17,11 @@ from handlers.problem import Problem
 
 log = logging.getLogger(__name__)
 
-Seen = Callable[[str, Report], Awaitable[None]]
-"""Hears of a check in a workspace of which no answer is told."""
+
+class Seen(Protocol):
+    """Hears of a check in a workspace, for which `by` asked or the bot itself."""
+
+    async def __call__(self, team: str, report: Report, by: str = "") -> None: ...
 
 
 class KeepingVerdicts:
@@ -45,8 +48,8 @@ class KeepingVerdicts:
     def and_then(self, seen: Seen) -> Seen:
         """Keeps it, then tells whoever else wants to hear of it."""
 
-        async def both(team: str, report: Report) -> None:
+        async def both(team: str, report: Report, by: str = "") -> None:
             await self.keep(report)
-            await seen(team, report)
+            await seen(team, report, by)
 
         return both

@@ -31,9 +31,9 @@ class RecentCheck:
     request: str
     cluster: str
     verdict: str
-    """`FOUND`, `CLEAR`, `INCONCLUSIVE`, …: one word, as the answer's head says it. Empty where there was no answer."""
+    """`UNHEALTHY`, `HEALTHY`, `INCOMPLETE`, …: in a word, as the answer says it. Empty where there was no answer."""
     cause: str
-    """The title of the first root cause, or why there is no answer."""
+    """What does not work and why, by the first root cause; or why there is no answer."""
     user: str
     channel: str
     at: datetime

@@ -9,6 +9,7 @@ from bot.checks.reporter import Answer
 from bot.checks.request import CheckRequest
 from bot.checks.store.recent import RecentCheck, RecentChecks
 from bot.render.clean import one_line
+from bot.render.headline import beside_name, first_lines, plain
 from bot.render.verdict import word
 from bot.report.events import Selection
 from bot.report.scope import selection_of
@@ -41,9 +42,8 @@ class Remembering:
         await self._note(request, diagnosis.target.name, word(diagnosis), self._cause(diagnosis), only, diagnosis)
 
     def _cause(self, diagnosis: Diagnosis) -> str:
-        code = next((ranked.finding.code for ranked in diagnosis.findings if ranked.root), "")
-        runbook = self._library.get(code)
-        return runbook.title if runbook else code
+        said = first_lines(diagnosis, self._library)
+        return plain(beside_name(said.effect, diagnosis.target.name)) if said else ""
 
     async def _note(
         self,

@@ -19,6 +19,7 @@ from bot.checks.reporter import Answer
 from bot.checks.request import CheckRequest
 from bot.metrics import Metrics
 from bot.queue.retry import CannotTell
+from bot.render.links import NO_LINKS, Links
 from bot.report.progress import Progress
 from bot.slack.api.calls import CallFailed, Refused
 from bot.slack.api.messages import BLOCKS_REFUSED, Mark, SlackMessages
@@ -37,6 +38,8 @@ from runbooks.library import Library
 log = logging.getLogger(__name__)
 
 HEAD = "head"
+DIRECT = "D"
+"""How the id of a direct conversation begins, where every message rings."""
 FIRST_EDIT_S = 1.0
 """Most checks end soon after; their first edit is the answer."""
 EDITS_PER_MINUTE = limits.CALLS_PER_MINUTE[3] * 0.6
@@ -65,8 +68,9 @@ class SlackReporter:
         gate: Gate,
         outside: Outside,
         metrics: Metrics,
+        links: Links = NO_LINKS,
     ) -> None:
-        self._gate, self._outside = gate, outside
+        self._gate, self._outside, self._links = gate, outside, links
         self._slack_messages, self._message_poster, self._library, self._metrics = (
             slack_messages,
             message_poster,
@@ -183,7 +187,7 @@ class SlackReporter:
 
     async def done(self, request: CheckRequest, answer: Answer) -> None:
         in_thread = bool(request.place.thread_ts)
-        said = checks_view.answer(answer, _pressed(request), self._library, in_thread=in_thread)
+        said = checks_view.answer(answer, _pressed(request), self._library, in_thread=in_thread, links=self._links)
         if await self._is_outside(request):
             await self._answer_outside(request, checks_view.outside(answer, self._library), said)
         else:
@@ -264,7 +268,10 @@ class SlackReporter:
                 await self._message_poster.elsewhere(where, said, why)
                 return
             try:
-                head = await self._stand(request, said.head, final=True)
+                head, edited = await self._stand(request, said.head, final=True)
+                if edited and request.place.user and not where.place.channel.startswith(DIRECT):
+                    # An edit rings no bell; a new message that names them does, and its text is the first line.
+                    said = checks_view.calling(said, request.place.user)
                 await self._message_poster.in_thread(where, head, said)
                 self._show_pictures(where, head, said)
             except Refused as refused:
@@ -281,21 +288,21 @@ class SlackReporter:
             self._drawings.add(drawing)
             drawing.add_done_callback(self._drawings.discard)
 
-    async def _stand(self, request: CheckRequest, message: Message, *, final: bool = False) -> Address:
-        """See that the head stands, and with `final` that it says this."""
+    async def _stand(self, request: CheckRequest, message: Message, *, final: bool = False) -> tuple[Address, bool]:
+        """See that the head stands, and with `final` that it says this; and whether it stood there before."""
         new = False
         known = self._heads.get(request.id)
         if known is None:
             posted, new = await self._message_poster.once(Reply.of(request), HEAD, message)
             known = self._heads.get(request.id) or self._remember(request, posted)
         if not final:
-            return known.posted
+            return known.posted, not new
         known.final = True
         if new:
-            return known.posted
+            return known.posted, False
         async with known.lock:
             known.posted = await self._message_poster.change_or_repeat(Reply.of(request), known.posted, HEAD, message)
-        return known.posted
+        return known.posted, True
 
     def _count(self, request: CheckRequest, outcome: str) -> None:
         self._heads.pop(request.id, None)

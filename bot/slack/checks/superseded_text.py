@@ -10,7 +10,11 @@ BY, NEWER = " by ", "the newer answer"
 
 
 def over(cluster: str) -> str:
-    return f":white_check_mark: *Over* on {code(cluster)}: what was found is found no more."
+    return f":white_check_mark: *Over:* what was found on {code(cluster)} is gone."
+
+
+def gone(moment: datetime, later: timedelta) -> str:
+    return f"Checked at {moment:%H:%M} UTC, {span(later)} after this answer"
 
 
 def checked(moment: datetime, later: timedelta) -> str:

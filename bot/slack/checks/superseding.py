@@ -25,6 +25,7 @@ from bot.slack.kit.links import thread_link
 from bot.store.away import StoreAway
 from handlers.model import Diagnosis, Outcome, State
 from handlers.problem import Problem
+from runbooks.library import Library
 
 log = logging.getLogger(__name__)
 
@@ -45,9 +46,11 @@ class Now(StrEnum):
 class Superseding:
     """What cannot be edited stays as it is: each of them says when it was made."""
 
-    def __init__(self, slack_messages: SlackMessages, recent: RecentChecks, people: People, gate: Gate) -> None:
+    def __init__(
+        self, slack_messages: SlackMessages, recent: RecentChecks, people: People, gate: Gate, library: Library
+    ) -> None:
         self._slack_messages, self._recent, self._people = slack_messages, recent, people
-        self._gate = gate
+        self._gate, self._library = gate, library
         self._edits = Pace(_AT_ONCE, _PER_MINUTE)
 
     async def note(self, request: CheckRequest, outcome: Answer | Problem, told: bool) -> None:
@@ -55,11 +58,11 @@ class Superseding:
         if isinstance(outcome, Answer):
             await self._seen(request.place.team, outcome.report, request if told else None)
 
-    async def seen(self, team: str, report: Report) -> None:
-        """A check of which no answer is told: after a fix, or a look whether it is over."""
-        await self._seen(team, report, None)
+    async def seen(self, team: str, report: Report, by: str = "") -> None:
+        """A check of which no answer is told: after a fix, for which `by` asked, or a look whether it is over."""
+        await self._seen(team, report, None, by)
 
-    async def _seen(self, team: str, report: Report, request: CheckRequest | None) -> None:
+    async def _seen(self, team: str, report: Report, request: CheckRequest | None, by: str = "") -> None:
         diagnosis = report.diagnosis
         if report.recorded_at or selection_of(diagnosis) != EVERYTHING:
             return
@@ -74,7 +77,7 @@ class Superseding:
                     continue
                 if not self._edits.of(team).take_now():
                     return
-                await self._edit(team, check, now, diagnosis, newer, request)
+                await self._edit(team, check, now, diagnosis, newer, request.place.user if request else by)
         except (StoreAway, CallFailed) as failed:
             log.info("the older answers about %s were not brought up to date: %s", diagnosis.target.name, failed)
 
@@ -85,11 +88,12 @@ class Superseding:
         now: Now,
         diagnosis: Diagnosis,
         newer: RecentCheck | None,
-        request: CheckRequest | None,
+        by: str,
     ) -> None:
         link = await self._link(check, newer) if newer else ""
-        by = request.place.user if request else ""
-        message = superseded_view.superseded(check, now is Now.OVER, diagnosis, datetime.now(UTC), by, link)
+        message = superseded_view.superseded(
+            check, now is Now.OVER, diagnosis, self._library, datetime.now(UTC), by, link
+        )
         posted = Address(channel=check.channel, message_ts=check.ts)
         try:
             await self._slack_messages.change(posted, message, Mark(check.request, HEAD), longest_wait_s=0)

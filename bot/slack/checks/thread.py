@@ -10,6 +10,7 @@ from bot.checks.offered_fix import Fix
 from bot.render.clean import one_line
 from bot.render.detectors import TITLE as DETECTORS
 from bot.render.detectors import detector_lines
+from bot.render.links import NO_LINKS, Links
 from bot.render.packet.offered import is_offered
 from bot.render.proof import own_proof
 from bot.render.subject import short
@@ -42,7 +43,10 @@ _MARKS = {Severity.ERROR: ":x:", Severity.WARNING: ":warning:", Severity.INFO: "
 class Thread:
     """The blocks of one report's thread. `cut` says afterwards whether anything was left out."""
 
-    def __init__(self, report: Report, library: Library, pressed: Pressed, fixes: Iterable[Fix] = ()) -> None:
+    def __init__(
+        self, report: Report, library: Library, pressed: Pressed, fixes: Iterable[Fix] = (), links: Links = NO_LINKS
+    ) -> None:
+        self._links = links
         self._diagnosis, self._library, self._pressed = report.diagnosis, library, pressed
         self._asked = report.detectors
         self._fixes = FixBlocks(fixes)
@@ -77,6 +81,7 @@ class Thread:
         runbook = self._library.get(finding.code)
         about = sentences.subject(finding.code, short(finding.subject))
         yield section(f"{_MARKS[finding.severity]} *{escaping.plain(self._named_title(finding), 300)}*\n{about}")
+        yield from self._elsewhere(finding)
         yield from rich_blocks([self._title(sentences.PROOF), *self._proof(finding)])
         yield from rich_blocks([self._title(sentences.WHAT_TO_DO), *self._fix(finding, runbook)])
         yield from self._fixes.reasons(finding.code, finding.subject)
@@ -91,6 +96,16 @@ class Thread:
         if buttons:
             yield actions(*buttons)
         yield from self._in_full(finding)
+
+    def _elsewhere(self, finding: Finding) -> Iterator[Block]:
+        """Where to look on: the portal, the activity log, what the policy names."""
+        shown: list[Element] = []
+        for title, url in self._links.of(finding, self._diagnosis.target.id):
+            if len(url) <= limits.URL:
+                shown += [text(" · ")] if shown else []
+                shown.append({"type": "link", "url": url, "text": title})
+        if shown:
+            yield from rich_blocks([rich_section(*shown)])
 
     def _proof(self, finding: Finding) -> Iterator[Element]:
         """Lines as bullets; the steps of a ledger bring their own marks, a bullet before them would hide that."""

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
 from bot.checks.reporter import Answer
 from bot.render.clean import one_line
 from bot.render.detectors import reported_besides
+from bot.render.headline import Headline, beside_name, first_lines, headline, pieces
+from bot.render.links import NO_LINKS, Links
 from bot.render.pictures.of_answer import pictures_of
 from bot.render.subject import short
-from bot.render.verdict import answers, clear_in_part, label, not_checked, summary
+from bot.render.verdict import answers, clear_in_part, label, not_checked, summary, what_would_help
 from bot.report.events import Selection
 from bot.report.progress import Progress
 from bot.report.running import operation_runs
 from bot.report.scope import Scope, scope_of
 from bot.slack.checks.report_file import whole
 from bot.slack.checks.thread import Thread, beyond
+from bot.slack.fixes.offer_view import FixBlocks
 from bot.slack.inbound.commands import CHECK
 from bot.slack.kit import escaping, limits, sentences
 from bot.slack.kit.message import (
@@ -26,6 +28,7 @@ from bot.slack.kit.message import (
     CHECK_ALL,
     DETECTORS,
     SHOW_ALL,
+    STEPS,
     WATCH,
     WRONG,
     AnswerMessages,
@@ -41,7 +44,6 @@ from bot.slack.kit.message import (
     section,
     suggestion,
 )
-from bot.slack.kit.quoting import brief
 from bot.slack.kit.rich_text import Element, bullets, lines, text
 from bot.slack.kit.rich_text import blocks as rich_blocks
 from bot.slack.kit.rich_text import section as rich_section
@@ -89,11 +91,13 @@ def progress(now: Progress, *, plan: bool = True) -> Message:
     return Message(escaping.fits(said, limits.MESSAGE_TEXT), tuple(shown))
 
 
-def answer(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool = False) -> AnswerMessages:
+def answer(
+    given: Answer, pressed: Pressed, library: Library, *, in_thread: bool = False, links: Links = NO_LINKS
+) -> AnswerMessages:
     """The whole answer. `in_thread`: its head stands in a thread itself, so the rest follows right below."""
     diagnosis = given.report.diagnosis
-    thread = Thread(given.report, library, pressed, given.fixes)
-    messages, fitted = pages(thread.blocks(), _verdict(diagnosis, library), most=MOST_THREAD_MESSAGES)
+    thread = Thread(given.report, library, pressed, given.fixes, links)
+    messages, fitted = pages(thread.blocks(), _lines(diagnosis, library), most=MOST_THREAD_MESSAGES)
     file = None if fitted and not thread.cut else whole(given.report, library)
     if file:
         note = context(sentences.whole_in_file(file.name))
@@ -110,7 +114,7 @@ def outside(given: Answer, library: Library) -> Message:
     titles = list(dict.fromkeys(_title(root.code, library) for root in roots))[:_MOST_CAUSES_IN_HEAD]
     listed = rich_blocks([bullets([[text(title, bold=True)] for title in titles])]) if titles else []
     shown = (section(f"{light_of(diagnosis)} {said}"), *listed, context(sentences.OUTSIDE))
-    return Message(escaping.fits(sentences.headline(said, titles), limits.MESSAGE_TEXT), shown)
+    return Message(escaping.fits(" · ".join([said, *map(escaping.plain, titles)]), limits.MESSAGE_TEXT), shown)
 
 
 def failed_outside(cluster: str) -> Message:
@@ -123,6 +127,16 @@ def for_one(said: AnswerMessages) -> AnswerMessages:
     """The answer for whoever asked, where the others have read only the state."""
     head = Message(said.head.text, (*said.head.blocks, context(sentences.ONLY_YOU)))
     return AnswerMessages(head, said.thread)
+
+
+def calling(said: AnswerMessages, user: str) -> AnswerMessages:
+    """The answer, of which the first message in the thread calls who asked."""
+    if not said.thread:
+        return said
+    first, *rest = said.thread
+    for_them: Block = rich_section(text(sentences.FOR), {"type": "user", "user_id": user})
+    called = Message(first.text, (*rich_blocks([for_them]), *first.blocks))
+    return replace(said, thread=(called, *rest))
 
 
 def checks(given: Answer, library: Library) -> AnswerMessages:
@@ -191,18 +205,9 @@ def no_such_cluster(missing: NoSuchCluster, near: Sequence[str], scope: Selectio
 
 def _head(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool) -> Message:
     diagnosis = given.report.diagnosis
-    said = _verdict(diagnosis, library)
-    roots = [ranked.finding for ranked in diagnosis.findings if ranked.root]
-    named = [] if in_thread and len(roots) == 1 else roots
-    shown: list[Block] = [section(f"{light_of(diagnosis)} {said}"), *_causes(named, diagnosis.target.name, library)]
-    shown += [section(escaping.plain(said, limits.SECTION_TEXT)) for said in answers(diagnosis)]
-    if diagnosis.state is State.INCONCLUSIVE and not not_checked(diagnosis):
-        shown.append(section(sentences.NOT_PROVEN))
-    if diagnosis.unseen:
-        unseen = dict.fromkeys(unavailable.wanted for unavailable in diagnosis.unseen)
-        shown.append(context(sentences.unseen_so_far(tuple(unseen)[:_MOST_UNSEEN_IN_HEAD])))
-    report = given.report
-    besides = reported_besides(report.detectors, diagnosis)
+    said = first_lines(diagnosis, library)
+    shown = [*(_found(diagnosis, said, library) if said else _nothing_found(diagnosis, library))]
+    besides = reported_besides(given.report.detectors, diagnosis)
     if besides:
         shown.append(section(sentences.reported_besides(besides)))
     notes = [sentences.age(given.age)] if given.age else []
@@ -210,8 +215,11 @@ def _head(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool)
         notes.append(sentences.NOT_DURABLE)
     if notes:
         shown.append(context(*notes))
+    # In a thread the cause follows right below, with these buttons under it.
+    repairs = [] if in_thread else _repairs(given, pressed, library)
     shown.append(
         actions(
+            *repairs,
             button(sentences.CHECK_AGAIN, CHECK_AGAIN, pressed),
             *_check_all(pressed),
             button(sentences.SHOW_ALL, SHOW_ALL, pressed),
@@ -220,10 +228,49 @@ def _head(given: Answer, pressed: Pressed, library: Library, *, in_thread: bool)
             button(sentences.WRONG, WRONG, pressed),
         )
     )
-    titles = list(dict.fromkeys(_title(root.code, library) for root in roots))
-    return Message(
-        escaping.fits(sentences.headline(said, titles[:_MOST_CAUSES_IN_HEAD]), limits.MESSAGE_TEXT), tuple(shown)
-    )
+    return Message(escaping.fits(_lines(diagnosis, library), limits.MESSAGE_TEXT), tuple(shown))
+
+
+def _lines(diagnosis: Diagnosis, library: Library) -> str:
+    """What a lock screen shows."""
+    said = first_lines(diagnosis, library)
+    return sentences.first_lines(said.effect, said.do) if said else _verdict(diagnosis, library)
+
+
+def _found(diagnosis: Diagnosis, said: Headline, library: Library) -> Iterator[Block]:
+    """What does not work and why, what to do, what else was found; then the verdict in numbers."""
+    do = f"\n{sentences.named(said.do)}" if said.do else ""
+    yield section(f"{light_of(diagnosis)} *{sentences.named(said.effect)}*{do}")
+    roots = [ranked.finding for ranked in diagnosis.findings if ranked.root]
+    yield from _other_causes(roots[1:], diagnosis.target.name, library)
+    numbers = sentences.state(label(diagnosis)[0], summary(diagnosis, library))
+    yield context(numbers, *_unseen(diagnosis))
+
+
+def _nothing_found(diagnosis: Diagnosis, library: Library) -> Iterator[Block]:
+    yield section(f"{light_of(diagnosis)} {_verdict(diagnosis, library)}")
+    for said in answers(diagnosis):
+        yield section(escaping.plain(said, limits.SECTION_TEXT))
+    if diagnosis.state is State.INCONCLUSIVE and not not_checked(diagnosis):
+        helps = what_would_help(diagnosis)
+        yield section(sentences.NOT_PROVEN + (f"\n{sentences.named(helps)}." if helps else ""))
+    if unseen := _unseen(diagnosis):
+        yield context(*unseen)
+
+
+def _unseen(diagnosis: Diagnosis) -> list[str]:
+    unseen = tuple(dict.fromkeys(unavailable.wanted for unavailable in diagnosis.unseen))
+    return [sentences.unseen_so_far(unseen[:_MOST_UNSEEN_IN_HEAD])] if unseen else []
+
+
+def _repairs(given: Answer, pressed: Pressed, library: Library) -> list[Block]:
+    """What may be done about the first cause: its fixes, and its steps."""
+    root = next((ranked.finding for ranked in given.report.diagnosis.findings if ranked.root), None)
+    if root is None:
+        return []
+    fixes = FixBlocks(given.fixes).buttons(root.code, root.subject, 0)
+    steps = button(sentences.STEPS, f"{STEPS}_0", replace(pressed, code=root.code))
+    return [*fixes, steps] if root.code in library else fixes
 
 
 def _detectors(pressed: Pressed, diagnosis: Diagnosis) -> list[Block]:
@@ -250,27 +297,31 @@ def light_of(diagnosis: Diagnosis) -> str:
     return next((light for severity, light in _FOUND.items() if severity in roots), _LIGHTS[State.FOUND])
 
 
-def _causes(roots: list[Finding], cluster: str, library: Library) -> list[Block]:
-    """Each cause with the one line that says most; of several of a kind, what they are about."""
+def _other_causes(roots: list[Finding], cluster: str, library: Library) -> list[Block]:
+    """Each in its own line, with what to do; of several of a kind, what they are about."""
     by_code: dict[str, list[Finding]] = {}
     for root in roots:
         by_code.setdefault(root.code, []).append(root)
-    items = [
-        _cause(_title(code, library), those, cluster) for code, those in list(by_code.items())[:_MOST_CAUSES_IN_HEAD]
-    ]
+    items = [_cause(those, cluster, library) for those in list(by_code.values())[:_MOST_CAUSES_IN_HEAD]]
     if len(by_code) > _MOST_CAUSES_IN_HEAD:
         items.append([text(sentences.more(len(by_code) - _MOST_CAUSES_IN_HEAD), dim=True)])
-    return rich_blocks([bullets(items)]) if items else []
+    title = rich_section(text(sentences.ALSO, bold=True), text("\n"))
+    return rich_blocks([title, bullets(items)]) if items else []
 
 
-def _cause(title: str, those: list[Finding], cluster: str) -> list[Element]:
+def _cause(those: list[Finding], cluster: str, library: Library) -> list[Element]:
     if len(those) == 1:
-        said, name = brief(one_line(those[0].because[0])), short(those[0].subject)
-        known = re.split("[ /]", name)[-1] in f"{cluster} {said}"
-        return [text(title, bold=True), text(f"\n{said}" if known else f" · {escaping.cut(name, 150)}\n{said}")]
+        said = headline(those[0], library, cluster)
+        do = [text("\n"), *_named(said.do)] if said.do else []
+        return [*_named(beside_name(said.effect, cluster)), *do]
     names = [short(finding.subject) for finding in those[:_MOST_SUBJECTS]]
     rest = [sentences.more(len(those) - _MOST_SUBJECTS)] if len(those) > _MOST_SUBJECTS else []
-    return [text(f"{title} × {len(those)}", bold=True), text("\n" + escaping.cut(", ".join([*names, *rest]), 300))]
+    title = f"{_title(those[0].code, library)} × {len(those)}"
+    return [text(title), text("\n" + escaping.cut(", ".join([*names, *rest]), 300))]
+
+
+def _named(line: str) -> list[Element]:
+    return [text(piece, as_code=is_name) for piece, is_name in pieces(line)]
 
 
 def _title(code: str, library: Library) -> str:
@@ -282,8 +333,11 @@ def _verdict(diagnosis: Diagnosis, library: Library) -> str:
     return sentences.verdict(diagnosis.target.name, label(diagnosis)[0], summary(diagnosis, library))
 
 
-def verdict_of(diagnosis: Diagnosis) -> str:
-    """Without what no check covers: for an answer that stands elsewhere."""
+def first_line(diagnosis: Diagnosis, library: Library) -> str:
+    """For an answer that stands elsewhere."""
+    said = first_lines(diagnosis, library)
+    if said:
+        return f"*{sentences.named(said.effect)}*"
     return sentences.verdict(diagnosis.target.name, label(diagnosis)[0], summary(diagnosis))
 
 

@@ -44,7 +44,7 @@ def well(number: int) -> str:
 
 
 def taken_at(time: str) -> str:
-    return f"As of about {time}; Azure Resource Graph can lag by some minutes. A check reads the current state."
+    return f"As of about {time}. This list may lag by minutes; checks read the live state."
 
 
 def more_in_trouble(number: int) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from bot.checks.store.recent import RecentCheck
 from bot.render.clean import one_line
-from bot.render.verdict import only
+from bot.render.verdict import in_words, only
 from bot.report.events import Selection
 from bot.slack.fixes.lists.view import OpenApproval
 from bot.slack.home import text as home_text
@@ -195,7 +195,7 @@ def _checked(check: RecentCheck, address: str) -> list[Element]:
     return [
         text(one_line(check.cluster), as_code=True),
         text(" "),
-        text(check.verdict or home_text.NO_ANSWER, bold=True),
+        text(in_words(check.verdict) or home_text.NO_ANSWER, bold=True),
         text(f" {narrowed}{cause} · " if narrowed else f"{cause} · "),
         _person(check.user),
         text(" · "),

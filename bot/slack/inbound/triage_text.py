@@ -8,7 +8,7 @@ TITLE = "Triage"
 NO_TEXT = "There is no text in that message, so I cannot recognise anything in it."
 UNKNOWN = "I recognise no problem in that message: no runbook knows its text."
 NO_CLUSTER = "No cluster that you may look at is named in it. Which one shall I check?"
-ONLY_RECOGNISED = "Recognised by its words alone; a check proves it, or finds something else."
+ONLY_RECOGNISED = "Recognised by its text alone; a check proves it, or finds something else."
 
 
 def recognised(title: str, name: str) -> str:

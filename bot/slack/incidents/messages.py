@@ -55,6 +55,10 @@ class IncidentMessages:
         self._reacting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """One at a time for an incident: a check may end before its sign stands."""
 
+    @property
+    def library(self) -> Library:
+        return self._library
+
     async def show(self, team: str, book: Book, incident: Incident) -> Address | None:
         """The card, and each line that belongs into its threads. Where nothing can be said, that is all right.
 

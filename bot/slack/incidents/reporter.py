@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
+from bot.checks.fresh import Telling
 from bot.checks.reporter import Answer
 from bot.checks.request import CheckRequest
 from bot.queue.retry import CannotTell
@@ -25,15 +26,15 @@ _PATIENCE_S = 20.0
 def seen_by_incidents(
     incident_service: IncidentService,
     team: Callable[[], Awaitable[str]],
-    looked: Callable[[str, Report], Awaitable[None]],
-) -> Callable[[Report], Awaitable[None]]:
+    looked: Callable[[str, Report, str], Awaitable[None]],
+) -> Telling:
     """For whole checks that nobody asked for, such as those after a fix: they count for incidents, too.
 
     `looked` brings older answers up to date.
     """
 
-    async def seen(report: Report) -> None:
-        await looked(name := await team(), report)
+    async def seen(report: Report, by: str) -> None:
+        await looked(name := await team(), report, by)
         await _observed(incident_service, name, report)
 
     return seen

@@ -251,7 +251,7 @@ class IncidentService:
         """A check of a whole cluster has ended, for which somebody asked, or nobody. `only_changed`: its answer waits,
         so that nothing is said but what this check has changed."""
         await self.note_named(team, diagnosis)
-        seen = observation(diagnosis, _now_ms(), by)
+        seen = observation(diagnosis, _now_ms(), by, self._telling.library)
         await self._observed(team, diagnosis.target.name, seen, only_changed=only_changed)
 
     async def not_observed(self, team: str, cluster: str) -> None:

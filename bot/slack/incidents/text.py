@@ -6,17 +6,19 @@ from datetime import datetime
 
 from bot.render.verdict import count
 from bot.slack.kit.escaping import code, escape, plain
+from bot.slack.kit.sentences import named
 
-QUIET_HERE, SNOOZE = "Be quiet here", "Snooze 4 h"
+QUIET_HERE, SNOOZE = "Mute this thread", "Snooze 4 h"
 ALLOW, REFUSE = "Allow", "Do not read it"
 PICK_PLACEHOLDER = "Choose a cluster"
-SILENCED = "I am quiet in this thread from now on. `@aksbot check &lt;cluster&gt;` still gets an answer."
+SILENCED = "Muted in this thread. `@aksbot check &lt;cluster&gt;` still works."
 GONE = "There is no such incident any more: nothing was heard of it for days."
 NO_CLUSTER = "Which cluster is it about? I check the one that you choose."
 SEVERAL = "Which of these clusters is meant? I check the one that you choose."
-NO_CHECK_EXISTS = "No check exists for this, so I know it by its words alone."
+NO_CHECK_EXISTS = "No check exists for this: it is recognised by the text alone."
 RECOGNISED_ONLY = "Recognised, not verified."
-LOOKS_AGAIN = "I look again from time to time, and say so when it is over."
+LOOKS_AGAIN = "I check again from time to time, and say so when it is over."
+CONFIRMED, FOUND = "Confirmed", "Found"
 TRIES_AGAIN = "I try again from time to time."
 
 
@@ -25,7 +27,13 @@ def suspected(title: str, cluster: str) -> str:
 
 
 def confirmed(title: str, cluster: str) -> str:
-    return f":red_circle: *Confirmed: {plain(title, 200)}* on {code(cluster)}"
+    return f":red_circle: *{CONFIRMED}: {plain(title, 200)}* on {code(cluster)}"
+
+
+def proved(word: str, effect: str, do: str) -> str:
+    """What does not work and why, and what to do: of what was reported, or of something else."""
+    mark = ":red_circle:" if word == CONFIRMED else ":large_orange_circle:"
+    return f"{mark} *{word}: {named(effect)}*" + (f"\n{named(do)}" if do else "")
 
 
 def not_confirmed(title: str, cluster: str) -> str:
@@ -34,7 +42,7 @@ def not_confirmed(title: str, cluster: str) -> str:
 
 def found_instead(title: str, cluster: str) -> str:
     """What was proved where something else was reported."""
-    return f":large_orange_circle: *Found: {plain(title, 200)}* on {code(cluster)}"
+    return f":large_orange_circle: *{FOUND}: {plain(title, 200)}* on {code(cluster)}"
 
 
 def reported_not_confirmed(title: str) -> str:
@@ -106,6 +114,10 @@ def checked_elsewhere(cluster: str) -> str:
 
 def apart(cluster: str) -> str:
     return f"This thread is about another cluster, so I answer about {code(cluster)} in a thread of its own."
+
+
+def cause_in_effect(effect: str, said: str) -> str:
+    return f"• *{named(effect)}*: {plain(said, 400)}" if said else f"• *{named(effect)}*"
 
 
 def cause(title: str, said: str) -> str:
@@ -199,7 +211,7 @@ MUTE_USAGE = (
     "or `/aks unmute &lt;code&gt; &lt;cluster&gt;`."
 )
 NOTHING_MUTED = f"Nothing is muted. {MUTE_USAGE}"
-MUTED_NOW = "Muted: I say nothing by myself about"
+MUTED_NOW = "Muted; `/aks check` still works:"
 
 
 def cannot_mute(why: str) -> str:
@@ -219,13 +231,13 @@ def muted(name: str, cluster: str, until: datetime, reason: str) -> str:
 
 
 def is_muted(name: str, cluster: str, until: datetime, reason: str) -> str:
-    what = f"I say nothing by myself about {code(name)} on {code(cluster)} until {_moment(until)}"
-    return f"{what}: {plain(reason, 200)}. Who asks is answered all the same."
+    what = f"{code(name)} on {code(cluster)} is muted until {_moment(until)}"
+    return f"{what}: {plain(reason, 200)}. `/aks check` still works."
 
 
 def snoozed(names: list[str], cluster: str, until: datetime) -> str:
     what = ", ".join(map(code, names))
-    return f"Snoozed: I say nothing by myself about {what} on {code(cluster)} until {_moment(until)}."
+    return f"Muted until {_moment(until)}: {what} on {code(cluster)}. `/aks check` still works."
 
 
 SNOOZE_REASON = "snoozed in its thread"

@@ -121,7 +121,13 @@ def _causes(incident: Incident, library: Library) -> str:
     named = incident.verdict is Verdict.CONFIRMED or _is_something_else(incident)
     if only and only.said and only.code == _code(incident) and named:
         return said.cause_itself(only.said)
-    return "\n".join(said.cause(title_of(library, cause.code), cause.said) for cause in incident.causes[:_MOST_CAUSES])
+    return "\n".join(_cause(cause, library) for cause in incident.causes[:_MOST_CAUSES])
+
+
+def _cause(cause: Cause, library: Library) -> str:
+    if cause.effect:
+        return said.cause_in_effect(cause.effect, cause.said)
+    return said.cause(title_of(library, cause.code), cause.said)
 
 
 def _unproved(incident: Incident) -> str:
@@ -164,10 +170,11 @@ def _headline(incident: Incident, library: Library, home: Incident | None) -> st
         return said.closed(title, cluster, proved=bool(incident.causes))
     if incident.state is State.CHECKING:
         return said.suspected(title, cluster)
+    named = next((cause for cause in incident.causes if cause.code == code and cause.effect), None)
     if incident.verdict is Verdict.CONFIRMED:
-        return said.confirmed(title, cluster)
+        return said.proved(said.CONFIRMED, named.effect, named.do) if named else said.confirmed(title, cluster)
     if incident.causes:
-        return said.found_instead(title, cluster)
+        return said.proved(said.FOUND, named.effect, named.do) if named else said.found_instead(title, cluster)
     if incident.verdict is Verdict.NO_CHECK:
         return said.no_check(title, cluster, code)
     if incident.verdict is Verdict.COULD_NOT_CHECK:

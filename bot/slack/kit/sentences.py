@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from bot.render.headline import pieces
 from bot.render.verdict import count
 from bot.slack.kit.escaping import LONGEST_NAME, code, escape, plain, sentence, span
 from bot.slack.kit.limits import MESSAGE_TEXT
@@ -44,6 +45,7 @@ def of(done: tuple[int, int]) -> str:
 
 # Sentences about the answer.
 
+FOR = "For "
 WHAT_TO_DO = "What to do"
 PROOF = "What proves it"
 IN_FULL = "In full"
@@ -53,12 +55,13 @@ CONSEQUENCES = "What follows from it"
 UNSEEN = "Could not see"
 GRANT = "grant"
 OTHER_CAUSES = "More causes"
+ALSO = "Also found"
 ALL_CHECKS = "All checks"
 ENDED = {
     "found": "Found",
-    "inconclusive": "No answer",
-    "crashed": "Broken",
-    "clear": "Clear",
+    "inconclusive": "No result",
+    "crashed": "Failed with an error of its own",
+    "clear": "Found nothing",
     "not-applicable": "Does not apply here",
 }
 NO_RUNBOOK = "There is no runbook for this."
@@ -78,13 +81,28 @@ def verdict(cluster: str, label: str, summary: str) -> str:
     return f"*{code(cluster)}: {plain(label)}* · {plain(summary, 300)}"
 
 
+def named(line: str) -> str:
+    """A line of the runbook's head: what stands between backticks is a name."""
+    return "".join(code(piece) if is_name else _between(piece) for piece, is_name in pieces(line))
+
+
+def _between(words: str) -> str:
+    """Words beside a name keep the spaces that hold them apart from it."""
+    before, behind = " " if words[:1] == " " else "", " " if words[-1:] == " " else ""
+    return f"{before}{plain(words)}{behind}" if words.strip() else words
+
+
+def state(label: str, summary: str) -> str:
+    return f"{plain(label)} · {plain(summary, 300)}"
+
+
 def subject(code_name: str, subject_name: str) -> str:
     return f"{plain(subject_name, 300)} · {code(code_name)}"
 
 
-def headline(verdict_said: str, causes: list[str]) -> str:
-    """For a lock screen: the verdict with its causes."""
-    return " · ".join([verdict_said, *(plain(cause, 150) for cause in causes)])
+def first_lines(effect: str, do: str) -> str:
+    """For a lock screen."""
+    return "\n".join(filter(None, (named(effect), named(do))))
 
 
 def reported_besides(number: int) -> str:
@@ -135,7 +153,7 @@ def problem(stopped_by: Problem) -> str:
 
 WHY, DO = "Why", "What to do"
 NO_WORDS = "This could not be done; no reason was given."
-GAVE_UP = "I gave up on this one."
+GAVE_UP = "This could not be finished after several tries."
 
 
 def no_such_cluster(name: str, why: str, *, near: bool) -> str:

@@ -20,7 +20,7 @@ _AGAIN = "Say `/aks watch {}` to go on."
 def watching(cluster: str, waits_for: Sequence[str], longest: timedelta) -> str:
     what = "; ".join(plain(item, 150) for item in waits_for)
     line = f":eyes: I watch {code(cluster)}: {what}."
-    return f"{line} I say here when it is over, once; at the latest in {span(longest)} I say that it is not."
+    return f"{line} I post here once when it is over, or after {span(longest)} that it is not."
 
 
 def runs(state: str) -> str:

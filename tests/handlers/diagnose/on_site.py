@@ -11,6 +11,7 @@ from sandbox.merge import merged
 from sandbox.scenario import Scenario
 from sandbox.world import World
 from tests.checking import azure, check
+from tests.runbooks.first_lines import wrong_first_lines
 
 Body = dict[str, Any]
 
@@ -30,7 +31,9 @@ async def diagnosed(world: World, name: str, denied: Iterable[str] = ()) -> Diag
     async with azure(world) as server:
         for action in denied:
             server.deny("reader", action)
-        return await check(server, name)
+        diagnosis = await check(server, name)
+    assert not (wrong := wrong_first_lines(diagnosis)), wrong
+    return diagnosis
 
 
 async def asked(code: str, world: World, name: str, denied: Iterable[str] = ()) -> Check:

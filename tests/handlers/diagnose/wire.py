@@ -24,6 +24,7 @@ from handlers.question import Question, read_question
 from handlers.resource_id import ResourceId, within
 from runbooks.library import Library
 from sandbox.blueprint.usage import network_usages
+from tests.runbooks.first_lines import wrong_first_lines
 from tests.transports import Answers
 
 Body = dict[str, Any]
@@ -613,7 +614,9 @@ async def diagnosed(
         ArmReader(AzureAccess(), transport=transport) as arm,
         KubeReader(target, arm, access or KubeAccess(), transport=transport) as kube,
     ):
-        return await engine.diagnose(target, {ArmReader: arm, KubeReader: kube})
+        diagnosis = await engine.diagnose(target, {ArmReader: arm, KubeReader: kube})
+    assert not (wrong := wrong_first_lines(diagnosis)), wrong
+    return diagnosis
 
 
 async def found(question: str, azure: Azure, explains: Explains = LIBRARY.explains) -> Finding:

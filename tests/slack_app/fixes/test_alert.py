@@ -69,7 +69,7 @@ async def repaired(control: Control, desk: Desk, cause: Message) -> None:
     await desk.planned(cause)
     await control.submit_view("requester", {})
     await control.press("approver", await desk.proposal(), "fix_approve")
-    await desk.says("fixed", "nodepool-failed", "CLEAR")
+    await desk.says("fixed", "nodepool-failed", "HEALTHY in what was asked")
     await until_said(control, "this incident is closed")
 
 
@@ -77,13 +77,13 @@ def told(control: Control) -> list[str]:
     """What everybody reads of the bot in the thread, a word for each message."""
     signs = {
         "Over: A node pool is in a failed state": "over",
-        "Confirmed: A node pool is in a failed state": "confirmed",
+        "Confirmed: Pool general of staging-neu is Failed": "confirmed",
         "It is reported again": "again",
         "this incident is closed": "closed",
         "Asked for by": "proposal",
         "Reconcile node pool general on staging-neu: fixed": "fixed",
         "What proves it": "cause",
-        "FOUND": "check",
+        "UNHEALTHY": "check",
     }
     replies = [seen(one).replace("*", "").replace("`", "") for one in said_by_bot(control) if one.is_reply]
     return [next((word for sign, word in signs.items() if sign in said), said) for said in replies]
@@ -95,7 +95,7 @@ async def test_an_alert_is_one_thread_of_six_messages_that_ends_with_its_end(
     await alarm()
     cause = await fixable(control, desk)
     # It is called by what the check has proved, and by that code's own sign, whatever was suspected first.
-    card = await until_said(control, "Confirmed: A node pool is in a failed state")
+    card = await until_said(control, "Confirmed: Pool general of staging-neu is Failed")
     assert "ReconcileVMSSAgentPoolFailed" in seen(card)
     assert cards(control) == [card]
     await repaired(control, desk, cause)

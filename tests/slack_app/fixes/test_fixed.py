@@ -39,7 +39,7 @@ async def test_a_fix_goes_from_the_button_to_verified(
     assert control.team.person("approver").id in str(proposal.blocks)
     assert writes(arm) == []
     await control.press("approver", proposal, "fix_approve")
-    done = await desk.says("fixed", "nodepool-failed", "CLEAR")
+    done = await desk.says("fixed", "nodepool-failed", "HEALTHY in what was asked")
     assert done.ts == proposal.ts
     assert writes(arm) == [("PUT", pool_of(arm))]
     assert "fix_approve" not in buttons(done)

@@ -22,7 +22,7 @@ async def test_a_verified_fix_closes_the_incident_that_somebody_reported(
     await desk.planned(cause)
     await control.submit_view("requester", {})
     await control.press("approver", await desk.proposal(), "fix_approve")
-    await desk.says("fixed", "nodepool-failed", "CLEAR")
+    await desk.says("fixed", "nodepool-failed", "HEALTHY in what was asked")
     closed = await until_said(control, "this incident is closed", CHANNEL)
     assert closed.thread_ts == report.ts
     (card,) = cards(control, CHANNEL)

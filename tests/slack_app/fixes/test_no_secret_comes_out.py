@@ -39,7 +39,7 @@ async def test_no_secret_comes_out_of_the_whole_bot(
     await control.press("approver", asked, "fix_approve")
     await ended(redis)
     control.share("requester", CHANNEL, SHARED, "\n".join((ERROR, *TEXTS)).encode(), f"what about {desk.cluster}?")
-    await desk.says("fixed", "CLEAR")
+    await desk.says("fixed", "HEALTHY in what was asked")
     records = [record.body async for record in Audit(redis.redis).records()]
     places = {
         "slack": _said(control),
