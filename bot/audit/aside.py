@@ -12,7 +12,7 @@ from typing import Any
 from bot.render.verdict import count
 
 HOW_ON = (
-    "fixes are refused until somebody has looked. Keep it (`aksbot audit export`), find out who changed it, compare it "
+    "fixes are refused until someone has looked. Keep it (`aksbot audit export`), find out who changed it, compare it "
     'with aksbot\'s log; then `aksbot audit set-aside --reason "…"` begins a new one that says so'
 )
 

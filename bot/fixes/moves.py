@@ -23,7 +23,7 @@ class Why(Enum):
     REQUESTER = "whoever asks for it cannot approve it"
     NO_REASON = "a reason is needed"
     NOT_ASKED = "nobody has asked for it yet"
-    ASKED_ALREADY = "somebody has asked for it already"
+    ASKED_ALREADY = "someone has asked for it already"
     PRESSED_LONG_AGO = "it was pressed too long ago"
 
 

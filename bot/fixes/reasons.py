@@ -74,7 +74,7 @@ def _instead(barrier: Barrier) -> str:
         case Barrier.PERSON:
             return "ask one of them"
         case Barrier.GUEST:
-            return "ask somebody of this workspace who may"
+            return "ask someone of this workspace who may"
 
 
 def freeze_is_on(freeze: Freeze) -> str:

@@ -72,7 +72,7 @@ def _how_to_use(scenario: Scenario, arm: ArmServer, chat: SlackServer, environme
     lines += [Line.of(("  aksbot check prod-weu", "command"))]
     lines += [Line.of(("  aksbot serve        # then ask it in that Slack: /aks check prod-weu", "command"))]
     lines += [Line.of(("  kubectl --context prod-weu get nodes", "command")), Line()]
-    lines += [Line.of(("For az, there as well, as somebody who may write:", ""))]
+    lines += [Line.of(("For az, there as well, as someone who may write:", ""))]
     return lines + [Line.of((f"  {command}", "command")) for command in _az(_writer(arm) or environment)]
 
 

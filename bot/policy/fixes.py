@@ -248,7 +248,7 @@ class Fixes(Section):
                     raise explained(what, "correct the name, or add the freeze under `freezes:`")
             for step in rule.escalate:
                 if step.after_minutes >= self.expires_minutes:
-                    what = f"calls somebody in rule {number} after {step.after_minutes} minutes"
+                    what = f"calls someone in rule {number} after {step.after_minutes} minutes"
                     what += f", and a request expires after {self.expires_minutes}"
                     raise explained(what, "give it fewer `after_minutes`, or raise `expires_minutes:`")
         return self

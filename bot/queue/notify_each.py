@@ -27,7 +27,7 @@ async def notify_in_order(tellings: Iterable[Coroutine[Any, Any, T]]) -> list[T]
     ended = [task.result() for task in tasks]
     failed = [item for item in ended if isinstance(item, Exception)]
     for error in failed[1:]:
-        log.warning("telling somebody failed, too: %r", error)
+        log.warning("telling someone failed, too: %r", error)
     if failed:
         raise failed[0]
     return [item for item in ended if not isinstance(item, Exception)]

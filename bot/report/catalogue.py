@@ -43,7 +43,7 @@ def _lines(library: Library) -> Iterator[str]:
     yield _HEAD
     counted = Counter(map(_known_by, library.values()))
     yield (
-        f"{len(library)} codes: {counted[CHECK]} proved by a check, {counted[ASKED]} where somebody asks, "
+        f"{len(library)} codes: {counted[CHECK]} proved by a check, {counted[ASKED]} where someone asks, "
         f"{counted[TEXT]} recognised in text, "
         f"{counted[GUIDE]} guides."
     )

@@ -37,7 +37,7 @@ class Posting(Enum):
     """What is known of a message that is about to be posted."""
 
     NEW = "nobody has tried to post it"
-    UNSURE = "somebody meant to and did not say that it worked: look for it before posting"
+    UNSURE = "someone meant to and did not say that it worked: look for it before posting"
 
 
 class State:

@@ -50,7 +50,7 @@ def container_oom_killed(symptoms: Symptoms, calls: Calls | Unavailable) -> Iter
 def container_crashing(
     symptoms: Symptoms, tails: LogTails | Unavailable, calls: Calls | Unavailable
 ) -> Iterator[Judgement]:
-    """A container's process ends by itself, again and again."""
+    """A container's process keeps exiting."""
     found: dict[tuple[str, str], Symptom] = {}
     for symptom in symptoms.of(Sign.CRASHING, Sign.WAITING):
         if _crashes(symptom) and symptom.container:

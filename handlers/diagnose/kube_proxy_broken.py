@@ -61,7 +61,7 @@ def _nothing_runs(cluster: ManagedCluster, nodes: Nodes) -> str:
 
 
 def _is_gone(cluster: ManagedCluster, workloads: SystemWorkloads, pods: SystemPods) -> bool:
-    """Somebody deleted the daemon set. With a network plugin of people's own, that may do its work."""
+    """The daemon set was deleted. With a network plugin of people's own, that may do its work."""
     if cluster.coming_or_going or text(cluster.network, "networkPlugin").lower() == "none":
         return False
     listed = any(workload.kind == DAEMON_SET for workload in workloads.named(KUBE_PROXY))

@@ -190,7 +190,7 @@ def _broken(way: KubernetesService) -> Iterator[str]:
     if service.selector:
         chosen = ", ".join(f"{key}={value}" for key, value in sorted(service.selector.items()))
         yield (
-            f"somebody gave the service default/kubernetes a selector ({chosen}): Kubernetes puts pods behind it, and "
+            f"someone gave the service default/kubernetes a selector ({chosen}): Kubernetes puts pods behind it, and "
             "the API server puts itself back, again and again"
         )
     if not way.addresses:

@@ -109,7 +109,7 @@ def _finding(
 
 def _arithmetic(use: AddressUse) -> str:
     """`node-1: 254 addresses, held by 251 pods, waited for by 4, 30 have ended and are not cleared away`."""
-    size = f"{use.size} addresses" if use.size else "nobody says how many addresses"
+    size = f"{use.size} addresses" if use.size else "an unknown number of addresses"
     asked = f" ({use.config.requested} requested)" if use.config and use.config.requested > use.config.assigned else ""
     ended = f", {use.ended} have ended and are not cleared away" if use.ended else ""
     return f"{use.node}: {size}{asked}, held by {pods_of(use.live)}, waited for by {len(use.waiting)}{ended}"

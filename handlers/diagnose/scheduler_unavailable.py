@@ -52,7 +52,9 @@ def _finding(
     planes = [node.subject for node in nodes.nodes if not node.pool and not node.virtual]
     affects = (item for pod in waiting for item in harmed(pod.owned_by, (pod,), calls))
     age = f"since {oldest.created:%H:%M:%S} UTC" if oldest.created else ""
-    told = [f"nobody has looked at {len(waiting)} pending pods: no PodScheduled condition ({', '.join(names[:5])})"]
+    told = [
+        f"no scheduler has looked at {len(waiting)} pending pods: no PodScheduled condition ({', '.join(names[:5])})"
+    ]
     told.append(f"{oldest.name} waits {age}; no scheduling gate holds it")
     return Finding(
         code=CODE,

@@ -12,7 +12,7 @@ from handlers.model import Causes, Outcome
 def without_error(state: str) -> str:
     """What is said of a failure for which Azure has no error."""
     if state.lower() == "canceled":
-        return "it was canceled: somebody aborted the operation, or another one took its place"
+        return "it was canceled: someone aborted the operation, or another one took its place"
     return "Azure keeps no error text for it"
 
 

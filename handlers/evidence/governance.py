@@ -37,7 +37,7 @@ class Lock:
     scope: str
     notes: str
     created: datetime | None = None
-    """None where Azure does not say: then nobody knows whether it was there when something failed."""
+    """None where Azure does not say: then it is unknown whether it was there when something failed."""
 
     @property
     def read_only(self) -> bool:

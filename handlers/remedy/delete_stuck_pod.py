@@ -41,7 +41,7 @@ def delete_stuck_pod(
         yield Forbidden(f"no pod on {name} is stuck any more", "check again")
         return
     if node is None and not nodes.complete:
-        yield Forbidden(f"not all nodes could be seen: nobody can say whether {name} is gone", "check again")
+        yield Forbidden(f"not all nodes could be seen, so it is unknown whether {name} is gone", "check again")
     for pod in stuck:
         yield from _must_not_be_deleted(pod, node)
     for namespace in dict.fromkeys(pod.namespace for pod in stuck):

@@ -57,7 +57,7 @@ def enable_isolation_domain(
         verify=Verify("isolation-domain-disabled", finding.subject),
         risk=Risk.MEDIUM,
         could_go_wrong=(
-            "somebody may have disabled it on purpose: every network on it carries traffic again",
+            "someone may have disabled it on purpose: every network on it carries traffic again",
             "networks that failed meanwhile stay Failed: they must be deleted and made again",
         ),
         eta=ETA,

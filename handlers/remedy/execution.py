@@ -2,7 +2,7 @@
 
 READY ──intent recorded──▶ INTENDED ──sent, answer recorded──▶ RUNNING ──ended──▶ READY of the next step
                               │
-                              └─ found like this after a crash: nobody knows whether it was sent. Never sent again;
+                              └─ found like this after a crash: it is unknown whether it was sent. Never sent again;
                                  the world is asked, and where it proves nothing, a person is.
 """
 

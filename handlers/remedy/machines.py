@@ -31,7 +31,7 @@ def still_failed(finding: Finding, instances: Instances) -> Instance | Forbidden
 
 def must_have_a_node(machine: Instance, node: str) -> Iterator[Forbidden]:
     if not node:
-        what = f"nobody can tell which node {machine.name} is: whether it comes back could not be seen"
+        what = f"it is unknown which node {machine.name} is: whether it comes back could not be seen"
         yield Forbidden(what, "follow the steps")
 
 

@@ -19,7 +19,7 @@ ASSIGN = "Microsoft.ManagedIdentity/userAssignedIdentities/assign/action"
 ASKED_OF_A_POOL = (JOIN, ASSIGN)
 ASKED_OF_A_CLUSTER = (*ASKED_OF_A_POOL, JOIN_BALANCER, JOIN_ADDRESS, JOIN_PREFIX, READ_DISK_KEY, READ_WORKSPACE)
 """The linked permissions that the writer's role has by default: joining and looking. What would hand it the keys of a
-workspace, or let it change a gateway, a solution or a placement group, is granted where somebody wants that."""
+workspace, or let it change a gateway, a solution or a placement group, is granted where someone wants that."""
 
 
 def pool_acts(pool: AgentPool) -> tuple[Act, ...]:
@@ -104,7 +104,7 @@ def untagged(tags: Mapping[str, str]) -> Iterator[Forbidden]:
     """Without an eTag, the PUT could undo a concurrent change."""
     for name, tag in tags.items():
         if not tag:
-            yield Forbidden(f"Azure gave no eTag for {name}", "reconcile it by hand, while nobody else changes it")
+            yield Forbidden(f"Azure gave no eTag for {name}", "reconcile it by hand, while no one else changes it")
 
 
 def risks(pools: Iterable[AgentPool]) -> tuple[str, ...]:

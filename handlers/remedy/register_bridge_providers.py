@@ -50,7 +50,7 @@ def register_bridge_providers(
         risk=Risk.LOW,
         could_go_wrong=(
             f"it does not heal {bridge.name}: that stays {bridge.state} until {_afterwards(bridge)}",
-            "somebody may have unregistered it on purpose: its kinds of resources can be created again",
+            "someone may have unregistered it on purpose: its kinds of resources can be created again",
         ),
         eta=ETA,
         limit=LIMIT,

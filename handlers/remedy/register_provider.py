@@ -55,7 +55,7 @@ def register_provider(
         undo=f"az provider unregister --subscription {cluster.subscription} --namespace {namespace}",
         verify=Verify("subscription-not-registered", finding.subject),
         risk=Risk.LOW,
-        could_go_wrong=("somebody may have unregistered it on purpose: its kinds of resources can be created again",),
+        could_go_wrong=("someone may have unregistered it on purpose: its kinds of resources can be created again",),
         eta=ETA,
         limit=LIMIT,
         warnings=doubts(acts, locks, _NO_DENIALS, may),

@@ -83,7 +83,7 @@ def relax_budget(
     yield from _nothing_to_go_on_with(blocked, pools, finding)
     yield from untagged({f"pool {pool.name}": pool.etag for pool in (pools.pools if cluster.failed else blocked)})
     if not nodes.complete:
-        yield Forbidden("not all nodes could be seen: nobody can say which of them are replaced", "check again")
+        yield Forbidden("not all nodes could be seen, so it is unknown which of them are replaced", "check again")
     if cluster.failed:
         yield from half_upgraded(cluster)
         yield from could_roll(others, nodes)

@@ -22,7 +22,9 @@ _FINISH = "finish the upgrade, or take it back, by the steps of upgrade-half-don
 def could_roll(pools: Iterable[AgentPool], nodes: Nodes) -> Iterator[Forbidden]:
     """Every reason to expect that a PUT of these pools would replace or remove a node."""
     if not nodes.complete:
-        yield Forbidden("not all nodes could be seen: nobody can say which of them a PUT would replace", "check again")
+        yield Forbidden(
+            "not all nodes could be seen, so it is unknown which of them a PUT would replace", "check again"
+        )
     for pool in pools:
         if pool.stopped:
             continue

@@ -185,7 +185,7 @@ async def conversation(events: list[Event], connection: Connection) -> None:
     for event in events:
         await played.play(event)
     for name in CLUSTERS:
-        for _ in range(2):  # the first look settles what nobody has looked at
+        for _ in range(2):  # the first look settles what no scheduler has looked at
             await played.play(("clear", 0, name, "", 0))
     await played.judge()
 

@@ -22,7 +22,7 @@ STEPS, ONLY_IF, TAGS, WRONG, CAREFUL, UNDO, FIXED_WHEN, WHO = (
     "Who decides",
 )
 REASON, WHY_NOW = "Reason", "Why is this done?"
-ASKED_LATER = "Somebody will ask later why this was done."
+ASKED_LATER = "Someone will ask later why this was done."
 DECLINE_TITLE, DECLINE_IT, WHY_NOT = "Decline the fix", "Decline", "Why not?"
 DECLINE_NOTE = "If you decline, nothing is done, and nobody can approve this request any more."
 WHO_READS = "Whoever asked for it reads this in the thread, and the audit keeps it."

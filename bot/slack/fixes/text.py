@@ -114,13 +114,13 @@ _NOT_MOVED = {
     Why.RUNS: "this runs already",
     Why.APPROVED: "this is approved already, and begins",
     Why.NOT_APPROVED: "this is not approved",
-    Why.TWICE: "you have approved this already. It needs somebody else, too",
-    Why.REQUESTER: "you have asked for this, so somebody else must approve it",
+    Why.TWICE: "you have approved this already. It needs someone else, too",
+    Why.REQUESTER: "you have asked for this, so someone else must approve it",
     Why.NO_REASON: "a reason is needed",
     Why.NOT_ASKED: "nobody has asked for this yet: press its *Fix* button first",
     Why.PRESSED_LONG_AGO: "it was pressed more than a minute ago and could not be kept in time. Press again if you "
     "still want it",
-    Why.ASKED_ALREADY: "somebody has asked for this already: its message is in this thread",
+    Why.ASKED_ALREADY: "someone has asked for this already: its message is in this thread",
 }
 
 
@@ -154,6 +154,6 @@ NO_PLACE = Forbidden(
     "press *Invite me* under the answer, or go to an internal channel; check again, and press there",
 )
 ALONE = Forbidden(
-    "somebody else must approve this, and nobody else sees this conversation",
+    "someone else must approve this, and no one else sees this conversation",
     "check again in a channel where those who may approve it are, and press there",
 )

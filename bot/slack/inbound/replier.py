@@ -23,7 +23,7 @@ class Replier:
 
     async def say(self, ask: Ask, said: AnswerMessages, part: str) -> None:
         """In the thread where it was asked; to the one who asked, where there is no thread, no place for us, or where
-        somebody reads along who may not look."""
+        someone reads along who may not look."""
         alone = not ask.place.thread_ts and ask.place.response_url
         if alone or await self._outside.covers(ask.place):
             await self.privately(ask, said)

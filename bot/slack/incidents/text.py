@@ -190,7 +190,7 @@ def refused(app: str) -> str:
     return f"Refused: I do not read the posts of *{plain(app, 80) or 'this app'}*."
 
 
-ALREADY_DECIDED = "Somebody has decided that already."
+ALREADY_DECIDED = "Someone has decided that already."
 
 
 # What is said on arrival.
@@ -199,7 +199,7 @@ ALREADY_DECIDED = "Somebody has decided that already."
 def arrived(auto_check: bool) -> str:
     does = "I check it and answer in a thread" if auto_check else "I offer to check it, in a thread"
     return (
-        "I read along here. When somebody or an alert speaks of a problem of one of our clusters that I recognise, "
+        "I read along here. When someone or an alert speaks of a problem of one of our clusters that I recognise, "
         f"{does}; else I am quiet. `stop` in a thread silences me there, and `/aks help` says what else I can do."
     )
 

@@ -243,12 +243,12 @@ HELP = (
     "*Triage this*, in the menu of any message, recognises cluster and problem.\n"
     "In channels where I am a member I read along, and answer in a thread; `stop` in the thread silences me.\n"
     "My *Home* tab shows the fleet.\n"
-    "I only read, unless somebody approves a fix: then I send exactly the calls of the plan that was shown."
+    "I only read, unless someone approves a fix: then I send exactly the calls of the plan that was shown."
 )
 
 
 HELP_IN_SHORT = (
-    "*What I can do:* find out what is wrong with a cluster, and repair it once somebody approves.\n"
+    "*What I can do:* find out what is wrong with a cluster, and repair it once someone approves.\n"
     "`/aks check &lt;cluster&gt;` what is wrong there, and why\n"
     "`/aks explain &lt;pasted error&gt;` what an error means, and what to do\n"
     "`/aks clusters` your clusters by last verdict\n"

@@ -53,7 +53,7 @@ class DeletePod:
             f"{scene.lost(f'the deletion of pod {name}')}, and nothing is sent twice: the pod is still there",
             f"Look at pod {name} (kubectl get pod -n {scene.step.arguments['namespace']} "
             f"{scene.step.arguments['name']}). "
-            "If it is gone, nothing is left to do; if not, check again and start the fix anew.",
+            "If it is gone, nothing is left to do; if not, check again and start a new fix.",
         )
 
     async def follow(self, scene: Scene) -> Wait | Again | Done | Stopped:

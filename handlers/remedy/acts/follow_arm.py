@@ -109,7 +109,7 @@ async def find_sent_write(scene: Scene, subject: str, api_version: str, *, writt
         why = next(told(_message(event), "no reason was given") for event in events if _is(event, "failed"))
         return failed(f"Azure took the request and did not carry it out: {why}")
     if not scene.has_settled:
-        return Wait(says=scene.once("nobody knows whether Azure has the request: looking"))
+        return Wait(says=scene.once("it is unknown whether Azure has the request: checking"))
     if events:
         return _adopted(scene, subject, api_version, state, events)
     return _unproven(scene, subject, state, etag)
@@ -140,7 +140,7 @@ def _unproven(scene: Scene, subject: str, state: str, etag: str) -> Wait | Stopp
     return unknown(
         f"{scene.lost('the request')}, and it is never sent twice: {seen}",
         f"Look at {name} in the portal (Activity log, request id {scene.request_id}). "
-        f"If it is well, nothing is left to do; if it is as before, check again and start the fix anew.",
+        f"If it is well, nothing is left to do; if it is as before, check again and start a new fix.",
     )
 
 

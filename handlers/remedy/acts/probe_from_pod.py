@@ -59,7 +59,7 @@ class ProbeFromPod:
                 return Wait(5.0)
             return failed(f"the probe pod {_name(scene)} does not go: kubectl delete pod -n {_where(scene)} --force")
         if pod is None:
-            return _close(scene, "", "somebody removed the probe pod before it had answered")
+            return _close(scene, "", "the probe pod was removed before it answered")
         phase = str((pod.get("status") or {}).get("phase", ""))
         if phase in _OVER:
             return await self._answered(scene, phase)

@@ -106,7 +106,7 @@ def _pool_against(pool: Mapping[str, Any], carried: Mapping[str, Any], planned: 
 
 def _untagged(what: str) -> Stopped:
     return failed(
-        f"no eTag tells whether somebody has changed {what} meanwhile, and a PUT would undo that; nothing was sent"
+        f"no eTag tells whether someone has changed {what} meanwhile, and a PUT would undo that; nothing was sent"
     )
 
 

@@ -30,13 +30,13 @@ class RegisterProvider:
     async def look_back(self, scene: Scene) -> Wait | Going | Stopped:
         state, namespace = await _state(scene), scene.step.arguments["namespace"]
         if state in ("registered", "registering"):
-            return Going({}, 0.0, f"{namespace} is {state}: Azure has the request, or somebody else's")
+            return Going({}, 0.0, f"{namespace} is {state}: Azure has the request, or someone else's")
         if not scene.has_settled:
             return Wait()
         return unknown(
             f"{scene.lost('the request')}, and it is never sent twice: {namespace} is {state} as before",
             f"Look at {namespace} (az provider show --namespace {namespace} --query registrationState). "
-            "If it is Registered, nothing is left to do; if not, check again and start the fix anew.",
+            "If it is Registered, nothing is left to do; if not, check again and start a new fix.",
         )
 
     async def follow(self, scene: Scene) -> Wait | Done | Stopped:
@@ -45,7 +45,7 @@ class RegisterProvider:
             return Done(f"{namespace} is registered")
         # A read right after the request may still return the old state.
         if state != "registering" and scene.has_settled:
-            return stale(f"{namespace} is {state}: somebody unregisters it, or Azure did not take the request")
+            return stale(f"{namespace} is {state}: it is being unregistered, or Azure did not take the request")
         return Wait()
 
     def give_up(self, scene: Scene) -> None:

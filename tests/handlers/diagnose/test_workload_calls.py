@@ -197,7 +197,7 @@ def pending(**pod: Any) -> Unwell:
 async def test_a_pod_that_nobody_has_looked_at_is_found() -> None:
     finding = await found(SCHEDULER, pending())
     assert finding.facts["scheduler"] == "default-scheduler"
-    assert "nobody has looked at 1 pending pods: no PodScheduled condition (Deployment/web)" in finding.because
+    assert "no scheduler has looked at 1 pending pods: no PodScheduled condition (Deployment/web)" in finding.because
 
 
 async def test_a_pod_that_is_held_back_on_purpose_is_not_forgotten() -> None:

@@ -113,7 +113,7 @@ async def test_an_unhealthy_machine_that_azure_calls_succeeded_has_nothing_to_up
 async def test_a_machine_that_is_no_node_yet_is_known_by_its_computers_name_or_not_touched() -> None:
     azure = broken(2)
     del azure.nodes["node-2"]
-    assert "nobody can tell which node 2 is" in await refused("update-instances", azure)
+    assert "it is unknown which node 2 is" in await refused("update-instances", azure)
     azure.machines["apps"][2]["properties"]["osProfile"] = {"computerName": "aks-apps-12345678-vmss000002"}
     plan = await planned("update-instances", azure)
     assert plan.steps[0].arguments["node"] == "aks-apps-12345678-vmss000002"

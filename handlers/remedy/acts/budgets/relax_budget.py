@@ -42,7 +42,7 @@ class RelaxBudget:
         return unknown(
             f"{scene.lost(f'the relaxing of budget {name}')}, and nothing is sent twice: it is not relaxed",
             f"Look at budget {name} (kubectl get pdb -n {scene.step.arguments['namespace']} {name}). "
-            "If it is as it was, check again and start the fix anew.",
+            "If it is as it was, check again and start a new fix.",
         )
 
     async def follow(self, scene: Scene) -> Done:

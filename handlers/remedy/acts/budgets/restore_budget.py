@@ -18,13 +18,13 @@ class RestoreBudget:
         except NotFound:
             return Done(f"budget {wanted['name']} is not there any more: there is nothing to restore")
         if body["metadata"]["uid"] != wanted["uid"]:
-            return Done(f"budget {wanted['name']} was made anew meanwhile: it was left alone")
+            return Done(f"budget {wanted['name']} was recreated meanwhile: it was left alone")
         was = relaxed_from(body)
         if was is None:
             if ours_of(body["spec"]) == ours_of(wanted["spec"]):
                 return Done(f"budget {wanted['name']} is as it was")
             return failed(
-                f"budget {wanted['name']} is neither relaxed by us nor as it was: somebody has changed it. "
+                f"budget {wanted['name']} is neither relaxed by us nor as it was: someone has changed it. "
                 f"It was left alone; compare it with {ours_of(wanted['spec'])}"
             )
         if was.execution != scene.execution:
@@ -40,14 +40,14 @@ class RestoreBudget:
 
     async def look_back(self, scene: Scene) -> Again:
         tries = int(scene.data.get("tries", 0)) + 1
-        says = "nobody knows whether the budget was put back: it is read, and put back if it was not"
+        says = "it is unknown whether the budget was put back: it is read, and put back if it was not"
         return Again({"tries": tries}, says if tries == 1 else "", backoff(tries))
 
     async def follow(self, scene: Scene) -> Done | Stopped:
         name = scene.step.arguments["name"]
         if scene.data.get("changed"):
             return failed(
-                f"somebody has changed budget {name} while it was relaxed: their values were kept, and only our "
+                f"someone has changed budget {name} while it was relaxed: their values were kept, and only our "
                 f"annotation was removed. It was {ours_of(scene.step.arguments['spec'])} before"
             )
         return Done(f"budget {name} is as it was")
