@@ -51,7 +51,7 @@ async def test_the_first_failure_of_the_same_correlation_in_the_node_group_is_th
 
 async def test_a_canceled_cluster_is_found_too_and_without_any_text_it_says_so() -> None:
     finding = await found("cluster-failed", failed("Canceled"))
-    assert "it was canceled: somebody aborted the operation, or another one took its place" in finding.because
+    assert "it was canceled: someone aborted the operation, or another one took its place" in finding.because
     assert "Remove the cause" not in LIBRARY["cluster-failed"].render("Fix", finding.facts)
     assert "Azure keeps no error text for it" in (await found("cluster-failed", failed())).because
     assert "the activity log since 2026-11-04 holds no failed write to it" in finding.because

@@ -124,7 +124,7 @@ async def test_an_endpoint_that_says_nothing_of_itself_is_ready(conditions: dict
 
 async def test_a_selector_hands_the_service_to_pods() -> None:
     finding = await found(QUESTION, cluster(selector={"app": "shop"}))
-    assert finding.because[0].startswith("somebody gave the service default/kubernetes a selector (app=shop)")
+    assert finding.because[0].startswith("someone gave the service default/kubernetes a selector (app=shop)")
 
 
 async def test_a_port_that_no_endpoint_has_under_its_name_leads_nowhere() -> None:

@@ -283,7 +283,7 @@ async def test_where_the_cause_is_gone_the_page_asks_nobody_to_remove_it() -> No
 
 async def test_what_was_canceled_has_no_cause_to_look_for() -> None:
     finding = await found("nodepool-failed", failed(provisioningState="Canceled"))
-    assert finding.because[1] == "it was canceled: somebody aborted the operation, or another one took its place"
+    assert finding.because[1] == "it was canceled: someone aborted the operation, or another one took its place"
     fix = LIBRARY["nodepool-failed"].render("Fix", finding.facts)
     assert fix.strip().startswith("Ask whoever aborted it whether it is still wanted.")
     assert "Remove the cause" not in fix

@@ -121,7 +121,7 @@ async def test_the_right_user_of_another_team_is_somebody_else(bot: Bot, desk: D
 @pytest.mark.parametrize("rules", [{"approvers": ["requester", "approver"]}])
 async def test_under_four_eyes_nobody_approves_what_they_have_asked_for(bot: Bot, desk: Desk, control: Control) -> None:
     await control.press("requester", await desk.asked(), "fix_approve")
-    await desk.told("requester", "somebody else must approve it")
+    await desk.told("requester", "someone else must approve it")
 
 
 @pytest.mark.parametrize("rules", [{"approvers": []}])
@@ -177,7 +177,7 @@ async def test_a_request_of_which_somebody_was_faster_is_told(bot: Bot, desk: De
     await control.submit_view("requester")
     await desk.says("waits for approval")
     await control.submit_view("approver")
-    await desk.told("approver", "somebody has asked for this already")
+    await desk.told("approver", "someone has asked for this already")
     assert len([one for one in control.messages(CHANNEL) if "fix_show" in buttons(one)]) == 1
 
 

@@ -135,7 +135,7 @@ async def test_a_policy_that_was_made_laxer_changes_nothing_for_what_was_offered
     says(approvals=1, requester_counts=True, approvers=["requester", "approver"])
     async with start(times=ShortenedPauses()):
         await control.press("requester", await desk.proposal(), "fix_approve")
-        await desk.told("requester", "somebody else must approve it")
+        await desk.told("requester", "someone else must approve it")
         await control.press("approver", await desk.proposal(), "fix_approve")
         await desk.says("1 of 2 approvals missing")
     assert writes(arm) == []

@@ -74,7 +74,7 @@ LOSSES = [left_the_group, single_channel_guest, multi_channel_guest, deleted, of
 def refusal(way: Way, happens: Callable[[Control], None]) -> str:
     """Whose own word is no approval any more has asked others for theirs, where others are."""
     if isinstance(way, FromHome):
-        return "somebody else must approve this"
+        return "someone else must approve this"
     if isinstance(way, Approve):
         return "not among those who may" if happens is left_the_group else "closed accounts never approve"
     return ""
