@@ -32,6 +32,7 @@ from bot.slack.inbound.gate import refusal
 from bot.slack.kit import sentences
 from bot.slack.kit.message import Pressed, section
 from bot.slack.kit.modal import modal
+from bot.slack.kit.naming import addressed
 from bot.slack.talk import text as talk_text
 from bot.slack.talk import view as talk_view
 from bot.slack.triage.view import triaged
@@ -150,6 +151,9 @@ CHECK: dict[str, Surface] = {
     ),
     "found-two-causes": partial(checks_view.answer, answer(two_causes()), PRESSED, LIBRARY),
     "found-with-detectors": partial(checks_view.answer, with_detectors(diagnoses.found()), DETECTED, library()),
+    "found-for-a-reporter": partial(
+        addressed, checks_view.answer(answer(diagnoses.found()), PRESSED, library()).head, "U0REQUESTER"
+    ),
     "clear-with-detectors": partial(checks_view.answer, with_detectors(diagnoses.clear()), DETECTED, library()),
     "detectors-denied": partial(checks_view.answer, detectors_denied(diagnoses.clear()), DETECTED, library()),
     "clear": partial(checks_view.answer, answer(diagnoses.clear()), PRESSED, library()),
