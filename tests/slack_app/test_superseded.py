@@ -35,7 +35,7 @@ async def test_the_head_turns_to_a_tick_when_checking_again_finds_it_over_and_it
     assert ":white_check_mark:" in seen(over)
     assert ":red_circle:" not in seen(over)
     assert control.team.person("approver").id in str(over.blocks)
-    assert "later" in seen(over)
+    assert "after this answer" in seen(over)
     assert {"check_again", "show_all_checks"} <= set(buttons(over))
     await control.press("visitor", over, "show_all_checks")
     await control.until(lambda: any("All checks" in seen(one) for one in control.thread("incidents", head.ts)))
