@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from handlers.diagnose.provisioning_in_progress import NOTHING_RUNS
 from handlers.model import (
     Check,
     Diagnosis,
@@ -27,6 +28,8 @@ POOL = f"{CLUSTER}/agentPools/apps"
 USAGE = f"{SUBSCRIPTION}/providers/Microsoft.Compute/locations/westeurope/usages/standardDSv5Family"
 LOCK = f"{SUBSCRIPTION}/resourceGroups/MC_rg-prod-weu_prod-weu_westeurope/providers/Microsoft.Authorization/locks/keep"
 TARGET = Target(ResourceId.parse(CLUSTER))
+
+FINE = {"provisioning-in-progress": NOTHING_RUNS}
 
 QUOTA_RUNBOOK = """\
 ---
@@ -152,7 +155,7 @@ def found() -> Diagnosis:
         (
             check("cluster-failed", Outcome.FOUND, "provisioningState is Failed", cluster),
             check("nodepool-failed", Outcome.FOUND, "provisioningState is Failed", pool),
-            check("provisioning-in-progress", Outcome.CLEAR, "no operation runs"),
+            check("provisioning-in-progress", Outcome.CLEAR, NOTHING_RUNS),
             check("quota-exceeded", Outcome.FOUND, quota.because[0], quota),
             check("resource-lock", Outcome.INCONCLUSIVE, str(denied), unseen=(denied,)),
             check("subnet-full", Outcome.CLEAR, "81 addresses are free"),
@@ -171,7 +174,7 @@ def clear() -> Diagnosis:
         "resource-lock",
         "subnet-full",
     )
-    return Diagnosis(TARGET, (), tuple(check(name, Outcome.CLEAR, "fine") for name in names), (), 911.0)
+    return Diagnosis(TARGET, (), tuple(check(name, Outcome.CLEAR, FINE.get(name, "fine")) for name in names), (), 911.0)
 
 
 def clear_in_network() -> Diagnosis:
