@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from handlers.diagnose.provisioning_in_progress import NOTHING_RUNS
 from handlers.model import (
     Check,
     Diagnosis,
@@ -34,6 +35,8 @@ effect: >-
   ({{ used }} of {{ limit }} used)
 do: "Ask for {{ new_limit }} (now {{ limit }}){% if idle %}, or scale down {{ idle[0] }}{% endif %}"
 """
+FINE = {"provisioning-in-progress": NOTHING_RUNS}
+
 QUOTA_RUNBOOK = """\
 ---
 code: quota-exceeded
@@ -160,7 +163,7 @@ def found() -> Diagnosis:
         (
             check("cluster-failed", Outcome.FOUND, "provisioningState is Failed", cluster),
             check("nodepool-failed", Outcome.FOUND, "provisioningState is Failed", pool),
-            check("provisioning-in-progress", Outcome.CLEAR, "no operation runs"),
+            check("provisioning-in-progress", Outcome.CLEAR, NOTHING_RUNS),
             check("quota-exceeded", Outcome.FOUND, quota.because[0], quota),
             check("resource-lock", Outcome.INCONCLUSIVE, str(denied), unseen=(denied,)),
             check("subnet-full", Outcome.CLEAR, "81 addresses are free"),
@@ -179,7 +182,7 @@ def clear() -> Diagnosis:
         "resource-lock",
         "subnet-full",
     )
-    return Diagnosis(TARGET, (), tuple(check(name, Outcome.CLEAR, "fine") for name in names), (), 911.0)
+    return Diagnosis(TARGET, (), tuple(check(name, Outcome.CLEAR, FINE.get(name, "fine")) for name in names), (), 911.0)
 
 
 def clear_in_network() -> Diagnosis:

@@ -22,9 +22,9 @@ from bot.slack.inbound import replies
 from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.replier import Replier
 from bot.slack.kit.message import AnswerMessages, Message
+from handlers.changes.expiring import expiring
 from handlers.clients.arm.reader import ArmReader
 from handlers.fleet.clusters import FleetMember
-from handlers.fleet.expiring import expiring
 from handlers.problem import Problem
 from runbooks.library import Library
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from bot.checks.clients import clients
+from handlers.changes.expiring import SOON, Expiry, expiring
 from handlers.clients.kube.access import KubeAccess
 from handlers.fleet.clusters import fleet
-from handlers.fleet.expiring import SOON, Expiry, expiring
 from sandbox.arm.server import ArmServer
 from sandbox.scenario import Scenario
 from tests.checking import access, azure
