@@ -169,7 +169,7 @@ async def test_another_cluster_in_the_thread_of_an_incident_gets_a_thread_of_its
     async with reads(spans=LOOKS):
         report, _ = await confirmed(control)
         control.say("requester", "incidents", "prod-eus2: SubnetIsFull, no more IPs in its subnet", thread_ts=report.ts)
-        link = await until_said(control, "`prod-eus2` is another cluster")
+        link = await until_said(control, "This thread is about another cluster")
         await control.until(lambda: sum(map(is_answer, said_by_bot(control))) == 2, 60)
         (head,) = [one for one in cards(control) if "prod-eus2" in seen(one)]
         control.say("visitor", "incidents", "stop", thread_ts=report.ts)
