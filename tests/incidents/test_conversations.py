@@ -221,6 +221,18 @@ async def test_whoever_opens_it_again_in_the_thread_of_another_cluster_gets_a_li
     await conversation(events, connection)
 
 
+async def test_of_two_problems_that_were_reported_and_found_the_one_that_lasts_is_the_title(
+    connection: Connection,
+) -> None:
+    events: list[Event] = [
+        ("said", 0, "prod-weu", "quota-exceeded", 9),
+        ("said", 1, "prod-weu", "subnet-full", 9),
+        ("check", 0, "prod-weu", "quota-exceeded", 1),
+        ("check", 0, "prod-weu", "subnet-full", 1),
+    ]
+    await conversation(events, connection)
+
+
 async def test_what_was_proved_and_is_gone_is_no_longer_red(connection: Connection) -> None:
     events: list[Event] = [
         ("said", 0, "prod-weu", "node-not-ready", 9),

@@ -127,7 +127,7 @@ async def test_stop_holds_where_the_bot_has_only_asked(reads: Reads, control: Co
         said = control.say("requester", "incidents", NO_CLUSTER)
         menu = await until_said(control, "Which cluster")
         control.mention("visitor", "incidents", "stop", thread_ts=said.ts)
-        quiet = await until_said(control, "Muted in this thread")
+        quiet = await until_said(control, "I am quiet in this thread")
         control.say("approver", "incidents", FULL_QUOTA, thread_ts=said.ts)
         control.say("requester", "platform-on-call", FULL_SUBNET)
         await until_answered(control, "platform-on-call")
@@ -156,7 +156,7 @@ async def test_a_cluster_that_does_not_exist_cannot_be_muted_and_an_id_is_as_goo
         await control.slash("requester", "incidents", "/aks", "mute quota-exceeded prod-wue until 4h a migration")
         await control.until(lambda: any("no cluster prod-wue" in seen(one) for one in control.ephemerals("requester")))
         await control.slash("requester", "incidents", "/aks", f"mute quota-exceeded {prod} until 4h a migration")
-        await until_said(control, "`quota-exceeded` on `prod-weu` is muted until")
+        await until_said(control, "I say nothing by myself about `quota-exceeded` on `prod-weu`")
         control.say("requester", "incidents", FULL_QUOTA)
         control.say("requester", "platform-on-call", FULL_SUBNET)
         await until_said(control, "prod-weu", "platform-on-call")
@@ -169,11 +169,11 @@ async def test_another_cluster_in_the_thread_of_an_incident_gets_a_thread_of_its
     async with reads(spans=LOOKS):
         report, _ = await confirmed(control)
         control.say("requester", "incidents", "prod-eus2: SubnetIsFull, no more IPs in its subnet", thread_ts=report.ts)
-        link = await until_said(control, "so I answer about `prod-eus2` in a thread of its own")
+        link = await until_said(control, "This thread is about another cluster")
         await control.until(lambda: sum(map(is_answer, said_by_bot(control))) == 2, 60)
         (head,) = [one for one in cards(control) if "prod-eus2" in seen(one)]
         control.say("visitor", "incidents", "stop", thread_ts=report.ts)
-        quiet = await until_said(control, "Muted in this thread")
+        quiet = await until_said(control, "I am quiet in this thread")
     assert link.thread_ts == quiet.thread_ts == report.ts
     assert head.thread_ts in (None, head.ts)
     for one in said_by_bot(control):
@@ -189,6 +189,6 @@ async def test_stop_where_it_only_points_elsewhere_leaves_the_incidents_own_thre
         there = control.say("approver", "platform-on-call", FULL_QUOTA)
         await until_said(control, "is known already", "platform-on-call")
         control.say("visitor", "platform-on-call", "stop", thread_ts=there.ts)
-        await until_said(control, "Muted in this thread", "platform-on-call")
+        await until_said(control, "I am quiet in this thread", "platform-on-call")
         await found_over(control, arm, answer)
-    assert not any("Muted in this thread" in seen(one) for one in said_by_bot(control))
+    assert not any("I am quiet" in seen(one) for one in said_by_bot(control))
