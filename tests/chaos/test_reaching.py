@@ -55,6 +55,7 @@ OF_WORKLOADS = {
     "service-account-missing",
     "service-address-wrong",
     "service-no-endpoints",
+    "service-pod-not-listening",
     "service-port-mismatch",
     "service-protocol-mismatch",
     "tunnel-broken",
