@@ -14,7 +14,8 @@ from sandbox.slack.message import Message, StoredFile
 from tests.slack_app.conftest import Start
 from tests.slack_app.reading import answered, buttons, heads, seen
 
-WITHIN_S = 90.0
+WITHIN_S = 300.0
+"""A packet is a whole check, and a picture drawn by a process of its own."""
 INSIDE, WITH_A_GUEST = "platform-on-call", "incidents"
 
 

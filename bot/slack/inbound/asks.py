@@ -58,6 +58,7 @@ ALONE = frozenset(
         What.TALK,
         What.SAY,
         What.WHISPER,
+        What.SUPPORT,
     }
 )
 """What a process can do without the bot's memory: it reads, and answers in place."""
