@@ -15,7 +15,7 @@ from bot.render.pictures.picture import Drawn
 log = logging.getLogger(__name__)
 
 WITHIN_S = 60.0
-"""Half a second is usual; the first on a machine also looks for its fonts, and a busy one is slow. The answer stands."""
+"""Half a second is usual; the first on a machine also looks for its fonts, a busy one is slow. The answer stands."""
 LARGEST = 100_000
 """Bytes: what a phone loads at once on a poor line."""
 _PNG = b"\x89PNG\r\n\x1a\n"
