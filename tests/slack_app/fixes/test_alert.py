@@ -95,7 +95,7 @@ async def test_an_alert_is_one_thread_of_six_messages_that_ends_with_its_end(
     await alarm()
     cause = await fixable(control, desk)
     # It is called by what the check has proved, and by that code's own sign, whatever was suspected first.
-    card = await until_said(control, "Confirmed: Pool general of staging-neu is Failed")
+    card = await until_said(control, "Confirmed: Pool `general` of `staging-neu` is Failed")
     assert "ReconcileVMSSAgentPoolFailed" in seen(card)
     assert cards(control) == [card]
     await repaired(control, desk, cause)
