@@ -44,9 +44,9 @@ SEEN_ELSEWHERE = replace(
 UNPROVED = replace(OPEN, causes=(), known=())
 BESIDE_UNPROVED = replace(
     OPEN,
-    codes=("aso-auth-error", "quota-exceeded"),
+    codes=("service-principal-expired", "quota-exceeded"),
     why="“AADSTS7000215” (error code)",
-    signs=(("aso-auth-error", "“AADSTS7000215” (error code)"), ("quota-exceeded", SUSPECTED.why)),
+    signs=(("service-principal-expired", "“AADSTS7000215” (error code)"), ("quota-exceeded", SUSPECTED.why)),
 )
 LATER = replace(
     OPEN, id="i-2", home=Address(channel="C0ALERTS", thread_ts="2.000001"), state=State.CLOSED, merged_into="i-1"

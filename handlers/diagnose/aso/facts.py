@@ -63,7 +63,7 @@ def facts_of(problem: Problem, cluster: ManagedCluster) -> dict[str, object]:
         "reason": one.reason,
         "error_code": one.error.code or one.reason or "an error",
         "error_message": one.error.message or one.message,
-        "time": f"{one.since:%Y-%m-%dT%H:%M:%SZ}" if one.since else "<time-in-utc>",
+        "time": f"{one.since:%Y-%m-%d %H:%M:%S} UTC" if one.since else "<time-in-utc>",
         "given_up": one.given_up,
         "credential": credential(resource),
         "own_credential": resource.credential,
