@@ -36,6 +36,9 @@ async def test_a_check_from_the_composer_to_the_last_button(bot: Bot, show: Show
         await window.look(f"{look}-all-checks")
 
         await window.press("Wrong answer", thread)
+        await window.see("What is wrong with it?", window.window)
+        await window.look(f"{look}-wrong-answer")
+        await window.press("Send", window.window)
         await window.see("The case is kept", thread)
 
         answers = thread.get_by_role("button", name="Check again")

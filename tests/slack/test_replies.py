@@ -157,6 +157,12 @@ def test_help_is_short_with_three_examples_and_everything_behind_a_button() -> N
     assert missing == []
 
 
+@pytest.mark.parametrize("typed", ["check prod-weu please", "check prod-weu?", "check prod-weu, now please!"])
+def test_polite_words_belong_to_no_cluster(typed: str) -> None:
+    assert commands.read_mention(typed) == commands.ParsedCommand("check", "prod-weu")
+    assert commands.read_mention("explain it failed, please").rest == "it failed, please"
+
+
 def _options(said: Message) -> list[dict[str, str]]:
     menu = next(one for block in said.blocks for one in block.get("elements", ()) if one.get("action_id") == PICK)
     return list(menu["options"])

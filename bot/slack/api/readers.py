@@ -1,16 +1,19 @@
 """Who reads a channel besides the people of this workspace, as Slack says: another company, or guests.
 
-Remembered for ten minutes by all processes together, and forgotten when somebody joins the channel.
+Remembered for ten minutes by all processes together, and forgotten when somebody joins the channel. Where the bot's
+memory is away, each process goes by what it has found itself: Slack lists people twenty times a minute, not more.
 """
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from bot.slack.api.calls import Body, Calls, Refused
 from bot.store.away import StoreAway
+from bot.store.keys import READERS_TTL
 from bot.store.state import State
 
 _WAIT_S = 1.0
@@ -33,11 +36,22 @@ class ChannelReaders:
 
     def __init__(self, calls: Calls, state: State) -> None:
         self._calls, self._client, self._state = calls, calls.client, state
+        self._found: dict[str, tuple[float, Readers]] = {}
 
     async def of(self, team: str, channel: str) -> Readers:
-        with suppress(StoreAway):
+        now = asyncio.get_running_loop().time()
+        try:
             if known := await self._state.readers(team, channel):
                 return Readers(_SHARED in known, _GUESTS in known)
+        except StoreAway:
+            until, readers = self._found.get(channel, (0.0, Readers(shared=False, guests=False)))
+            if now < until:
+                return readers
+        found = await self._asked(team, channel)
+        self._found[channel] = (now + READERS_TTL.total_seconds(), found)
+        return found
+
+    async def _asked(self, team: str, channel: str) -> Readers:
         found = Readers(await self._is_shared(channel), await self._has_guests(team, channel))
         named = [name for name, holds in ((_SHARED, found.shared), (_GUESTS, found.guests)) if holds]
         with suppress(StoreAway):
@@ -46,6 +60,7 @@ class ChannelReaders:
 
     async def forget(self, team: str, channel: str) -> None:
         """Somebody has joined it. Raises StoreAway."""
+        self._found.pop(channel, None)
         await self._state.forget_readers(team, channel)
 
     async def _is_shared(self, channel: str) -> bool:

@@ -4,7 +4,7 @@ which knows the fleet (`bot/slack/talk`)."""
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from html import unescape
 
@@ -42,6 +42,8 @@ _NEAR = 0.7
 _LINK = compile_linear(r"<(https?://[^|>]+)(?:\|[^>]*)?>")
 _MENTIONS = compile_linear(r"^(?:\s*<@[A-Z0-9]+(?:\|[^>]*)?>)+[\s,:]*")
 """Ours, and whoever else is called together with us."""
+_POLITE = compile_linear(r"(?:[\s,]+(?:please|pls|thanks|now))*[\s?!.,]*$", ignore_case=True)
+_ABOUT_A_CLUSTER = frozenset({CHECK, FIXES, WATCH})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,9 @@ def read_command(text: str) -> ParsedCommand:
 
 def read_mention(text: str) -> ParsedCommand:
     """What somebody says to the bot: Slack has made links of the addresses in it, and entities of some letters."""
-    return read_command(unescape(_LINK.sub(r"\1", _MENTIONS.sub("", text))))
+    asked = read_command(unescape(_LINK.sub(r"\1", _MENTIONS.sub("", text))))
+    # "check prod-weu please?": no cluster and no area is called so. What was pasted stays as it is.
+    return replace(asked, rest=_POLITE.sub("", asked.rest)) if asked.word in _ABOUT_A_CLUSTER else asked
 
 
 def read_check(rest: str, areas: Collection[str]) -> tuple[str | None, Selection]:
