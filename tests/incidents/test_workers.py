@@ -21,6 +21,7 @@ from tests.deploy.slack_manifests import shipped
 from tests.incidents.books import seen
 from tests.incidents.workers import Worker, worker
 from tests.slack_app.reading import seen as text_in
+from tests.store.servers import until
 
 QUOTA, SUBNET = ("quota-exceeded", "westeurope"), ("subnet-full", "aks-nodes")
 
@@ -62,7 +63,11 @@ async def test_a_card_that_is_late_does_not_overwrite_the_verdict_of_another_wor
         (show,) = [task for task in late.queue.tasks if task.do is Do.SHOW]
         slack.faults.append(Fault("timeout", "auth.test", times=2))
         showing = asyncio.create_task(late.do(show))
-        await slack.until(lambda: any(call.method == "auth.test" for call in slack.log[before:]))
+
+        async def is_asked() -> bool:
+            return any(call.method == "auth.test" for call in slack.log[before:])
+
+        await until(is_asked)
         await checked(judge, "prod-weu", QUOTA)
         await showing
     (card,) = cards(slack)
