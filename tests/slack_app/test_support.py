@@ -16,7 +16,7 @@ from tests.slack_app.reading import answered, buttons, heads, seen
 
 WITHIN_S = 300.0
 """A packet is a whole check, and a picture drawn by a process of its own."""
-INSIDE, WITH_A_GUEST = "platform-on-call", "incidents"
+INSIDE, WITH_A_GUEST = "platform-on-call", "contractors"
 
 
 def opened(file: StoredFile) -> zipfile.ZipFile:
