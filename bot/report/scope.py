@@ -74,7 +74,7 @@ def selection_of(diagnosis: Diagnosis) -> Selection:
         return Selection(about=about)
     if put >= set(questions()):
         return EVERYTHING
-    if len(put) == 1 and len(diagnosis.checks[0].codes) == 1:
+    if len(put) == 1:
         return Selection(only=diagnosis.checks[0].codes[0])
     areas = {_area(check) for check in diagnosis.checks} - {""}
     # Several areas but not all of them: a whole check, recorded when there were fewer questions.

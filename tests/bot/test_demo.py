@@ -126,7 +126,7 @@ async def test_where_nobody_sits_it_does_its_main_job_and_ends(started: Started)
     ran = await started("demo", environment={"AKSBOT_AZURE_RESOURCE_MANAGER": "https://somewhere.else"})
     assert (ran.code, ran.err) == (0, "")
     assert "#incidents  requester: /aks check prod-weu" in ran.out
-    assert "A core quota is used up" in ran.out
+    assert "is full" in ran.out
     assert re.search(r"was in its thread \d+\.\d s after the question", ran.out)
     assert ADDRESS.search(ran.out)
     assert "--stay" in ran.out

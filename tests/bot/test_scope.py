@@ -57,7 +57,7 @@ def test_a_check_of_one_area_knows_what_it_has_left_out(area: str) -> None:
 def test_a_check_of_one_code_is_never_clear_of_more(name: str) -> None:
     diagnosis = asked(name)
     assert selection_of(diagnosis) == Selection(only=questions()[name].codes[0])
-    assert label(diagnosis) == (f"HEALTHY for {name} only", "part")
+    assert label(diagnosis) == (f"HEALTHY for {questions()[name].codes[0]} only", "part")
     assert summary(diagnosis, LIBRARY) == "1 check found nothing; the rest was not looked at"
 
 

@@ -28,7 +28,7 @@ async def test_the_file_is_private_replays_and_names_the_site_from_the_top(
     azure: ArmServer, started: Started, tmp_path: Path
 ) -> None:
     environment = azure.environment("reader")
-    cluster = next(iter(Scenario.load("hybrid-cluster-failed").expect))
+    cluster = next(name for name, found in Scenario.load("hybrid-cluster-failed").expect.items() if found)
     ran = await started("support", cluster, "--file", "packet.zip", environment=environment | PATIENT)
     assert ran.code == 0, ran.err
     file = tmp_path / "packet.zip"
@@ -44,7 +44,7 @@ async def test_the_file_is_private_replays_and_names_the_site_from_the_top(
     assert "(resource group " in rows["Nexus cluster"]
     assert "what aksbot itself did" in summary
     again = await started("replay", "packet.zip")
-    assert again.out.startswith(f"{cluster}: ")
+    assert again.out.startswith(cluster)
 
 
 async def test_what_may_not_be_read_is_named_and_the_packet_is_made_all_the_same(

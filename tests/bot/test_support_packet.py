@@ -250,7 +250,7 @@ def test_the_picture_shows_the_last_day_and_there_is_none_of_nothing() -> None:
 
 def test_a_healthy_cluster_has_a_packet_too() -> None:
     files = opened(packed(material(diagnosis=diagnoses.clear())))
-    assert "CLEAR" in files["summary.md"]
+    assert "HEALTHY in what was asked" in files["summary.md"]
     assert "The latest error" not in files["summary.md"]
     assert "Azure reports no error" in files["errors.md"]
     assert "Neither Azure nor the cluster reported anything" in files["timeline.md"]

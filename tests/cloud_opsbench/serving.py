@@ -26,7 +26,8 @@ from sandbox.kube.api import Api
 from sandbox.kube.pages import Pages
 from sandbox.kube.world import ADMINISTRATORS, KubeWorld, Usage
 from tests.cloud_opsbench.recording import Body, Recorded, Score
-from tests.handlers.diagnose.wire import CLUSTER, GRAPH, LIBRARY, Azure, scale_set_id
+from tests.handlers.diagnose.bodies import CLUSTER, scale_set_id
+from tests.handlers.diagnose.wire import GRAPH, LIBRARY, Azure
 from tests.transports import Answers
 
 _USER = kube.User("reader", (ADMINISTRATORS, "system:authenticated"))

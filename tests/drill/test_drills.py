@@ -116,7 +116,7 @@ async def test_a_cluster_that_cannot_be_checked_fails_a_drill(tmp_path: Path) ->
     change = {"id": "${dev-shared}", "delete": True}
     [done] = await played([described(tmp_path, changes=[change], expect={"dev-shared": []})])
     assert not done.ok
-    assert "dev-shared: no check was made" in done.why[0]
+    assert "I cannot find the cluster `dev-shared`" in done.why[0]
 
 
 @pytest.mark.parametrize("over_http", [False, True], ids=["socket", "http"])

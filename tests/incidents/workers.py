@@ -22,6 +22,8 @@ from bot.slack.api.calls import Calls
 from bot.slack.api.messages import SlackMessages
 from bot.slack.api.people import People
 from bot.slack.api.poster import Poster
+from bot.slack.api.readers import ChannelReaders
+from bot.slack.inbound.outside import Outside
 from bot.slack.incidents.messages import IncidentMessages
 from bot.slack.incidents.places import Places
 from bot.slack.incidents.queue import IncidentQueue
@@ -88,10 +90,12 @@ async def worker(
         calls, state, queue = Calls(client, session, Metrics()), State(connection.redis), Submitted()
         incidents, people = Incidents(connection.redis), People(calls)
         message_poster, places = Poster(SlackMessages(calls), state), Places(calls, state, ELSEWHERE)
+        rules = look or Look()
+        outside = Outside(rules, ChannelReaders(calls, state))
         service = IncidentService(
             queue=cast("IncidentQueue", queue),
             incidents=incidents,
-            telling=IncidentMessages(message_poster, places, people, LIBRARY, incidents, look or Look()),
+            telling=IncidentMessages(message_poster, places, people, outside, LIBRARY, incidents, rules),
             run=ELSEWHERE,
             spans=Spans(looks_again=(), together=timedelta(seconds=1)),
             looked=ELSEWHERE,

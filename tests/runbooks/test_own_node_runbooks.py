@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from runbooks.library import CHECK, FIX, MEANING, SECTIONS, Library
-from tests.handlers.diagnose.wire import SUB
+from tests.handlers.diagnose.bodies import SUB
 
 LIBRARY = Library.load()
 PLACE: dict[str, Any] = {"cluster": "one", "group": "rg-one", "subscription": SUB, "node_group": "mc-one"}

@@ -10,7 +10,8 @@ import pytest
 
 from handlers.model import Finding
 from runbooks.library import CHECK, FIX, MEANING, NOT_THIS, SECTIONS, Library
-from tests.handlers.diagnose.wire import CLUSTER, GROUP, SUB, SUBNET, VNET, Azure, event, found, pool_id, usage
+from tests.handlers.diagnose.bodies import CLUSTER, GROUP, SUB, SUBNET, VNET, event, pool_id, usage
+from tests.handlers.diagnose.wire import Azure, found
 
 LIBRARY = Library.load()
 PODS = f"{VNET}/subnets/pods"

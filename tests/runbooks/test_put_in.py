@@ -84,7 +84,9 @@ FACTS = TEXTS.map(lambda text: f"{text}x")
 def in_a_terminal(page: str) -> list[str]:
     """The kinds of its lines, where none is so long that it is wrapped."""
     lines = paragraphs(page, 100_000)
-    return [" ".join(style for _, style in line.pieces) or ("prose" if line.pieces else "blank") for line in lines]
+    kinds = [" ".join(style for _, style in line.pieces) or ("prose" if line.pieces else "blank") for line in lines]
+    # A long command goes on in the next line.
+    return [kind for kind, before in zip(kinds, ["", *kinds], strict=False) if (kind, before) != ("command", "command")]
 
 
 def in_slack(page: str) -> list[tuple[Any, ...]]:
@@ -96,7 +98,7 @@ def _parts(element: dict[str, Any]) -> int:
     if element["type"] == "rich_text_list":
         return len(element["elements"])
     if element["type"] == "rich_text_preformatted":
-        return int(element["elements"][0]["text"].count("\n"))
+        return int(element["elements"][0]["text"].replace("\\\n", "").count("\n"))
     return 0
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from handlers.model import Finding
 from runbooks.library import FIX, MEANING, SECTIONS, Library
+from tests.handlers.diagnose.bodies import CLUSTER, SUB, VNET, pool_id, resource, rule
 from tests.handlers.diagnose.test_outbound_conn_fail import (
     DENY,
     EXIT_50,
@@ -27,7 +28,7 @@ from tests.handlers.diagnose.test_private_dns_zone import (
     private,
 )
 from tests.handlers.diagnose.test_vnet_blocked import NO_CONNECTION, NO_NAME, public, with_servers
-from tests.handlers.diagnose.wire import CLUSTER, SUB, VNET, Azure, found, pool_id, resource, rule
+from tests.handlers.diagnose.wire import Azure, found
 
 LIBRARY = Library.load()
 

@@ -221,7 +221,7 @@ async def test_only_the_person_it_is_for_sees_an_ephemeral_message(
 async def test_a_person_sees_only_the_channels_that_they_see_in_slack(control: Control, browser: Any) -> None:
     assert "leads-private" not in await _get(browser, where(control, "requester"))
     assert "leads-private" in await _get(browser, where(control, "approver"))
-    assert "random" not in await _get(browser, where(control, "guest"))
+    assert "random" not in await _get(browser, where(control, "guest", "contractors"))
     await _get(browser, where(control, "requester", "leads-private"), 404)
     await _get(browser, "/w/nowhere/requester", 404)
     await _get(browser, f"/w/{control.team.domain}/nobody", 404)

@@ -9,9 +9,9 @@ from datetime import timedelta
 from bot import settings
 from bot.checks.check import find
 from bot.checks.clients import azure_access, clients, kube_access
-from bot.render.changes import as_json as json_changes
-from bot.render.changes import changes_lines
 from bot.render.clean import width
+from bot.render.over_time.changes import as_json as json_changes
+from bot.render.over_time.changes import changes_lines
 from bot.render.terminal import show_lines
 from handlers.changes.change import Changes
 from handlers.changes.length import read_length

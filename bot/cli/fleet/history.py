@@ -18,7 +18,7 @@ from bot.incidents.history import Histories
 from bot.incidents.store import Incidents
 from bot.render.clean import one_line, width
 from bot.render.line import Line
-from bot.render.past import history_lines
+from bot.render.over_time.past import history_lines
 from bot.render.terminal import show_lines
 from bot.render.verdict import count
 from bot.report.past import History

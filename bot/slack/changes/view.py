@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bot.render.changes import changes_lines, clock, headline, notes
 from bot.render.clean import one_line
+from bot.render.over_time.changes import changes_lines, clock, headline, notes
 from bot.render.pictures.changes import changes_picture
 from bot.slack.changes import text as said
 from bot.slack.kit import escaping, limits

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.render.clean import one_line
-from bot.render.past import KEPT, headline, history_lines, history_picture, said
+from bot.render.over_time.past import KEPT, headline, history_lines, history_picture, said
 from bot.report.past import History, Past
 from bot.slack.history import text as history_text
 from bot.slack.kit import escaping

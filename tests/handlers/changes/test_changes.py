@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 
 from bot.checks.clients import clients
-from bot.render.changes import changes_lines, headline
+from bot.render.over_time.changes import changes_lines, headline
 from handlers.changes.change import Changes, Part, Result
 from handlers.changes.read import read_changes
 from handlers.changes.told import line

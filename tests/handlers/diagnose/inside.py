@@ -8,7 +8,8 @@ from typing import Any
 
 from handlers.model import Finding
 from tests.checking import LIBRARY
-from tests.handlers.diagnose.wire import Azure, Body, at
+from tests.handlers.diagnose.bodies import Body, at
+from tests.handlers.diagnose.wire import Azure
 
 PLURALS = {
     "ConfigMap": "/api/v1/configmaps",

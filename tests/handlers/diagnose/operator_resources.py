@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+from tests.handlers.diagnose.bodies import Body, at
 from tests.handlers.diagnose.inside import Inside
-from tests.handlers.diagnose.wire import Body, at
 
 KINDS = {
     "Disk": ("compute", "disks"),

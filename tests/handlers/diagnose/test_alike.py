@@ -14,8 +14,8 @@ from handlers.diagnose.scheduling.verdict import judge
 from handlers.evidence.scheduling.collect import Scheduling
 from handlers.evidence.scheduling.demands import Demand, read_demand
 from handlers.evidence.scheduling.rooms import Occupancy, read_room, selectors_of
+from tests.handlers.diagnose.bodies import Body
 from tests.handlers.diagnose.test_pod_unschedulable import SPREAD, anti, near
-from tests.handlers.diagnose.wire import Body
 
 AT = datetime(2026, 11, 20, 9, tzinfo=UTC)
 ASKS = {"cpu": "6"}

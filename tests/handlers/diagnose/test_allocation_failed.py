@@ -8,19 +8,14 @@ from typing import Any
 import pytest
 
 from handlers.model import Outcome, Severity
-from tests.handlers.diagnose.wire import (
+from tests.handlers.diagnose.bodies import (
     CLUSTER,
     GROUP,
-    LIBRARY,
     NODE_GROUP,
     NODE_GROUP_ID,
     SUB,
-    Azure,
     Body,
-    asked,
-    diagnosed,
     event,
-    found,
     of_nap,
     pool_id,
     rows,
@@ -28,6 +23,7 @@ from tests.handlers.diagnose.wire import (
     sku,
     usage,
 )
+from tests.handlers.diagnose.wire import LIBRARY, Azure, asked, diagnosed, found
 
 QUESTION = "allocation-failed"
 SENTENCE = "Allocation failed. We do not have sufficient capacity for the requested VM size in this zone."

@@ -15,8 +15,9 @@ from handlers.model import Check, Outcome
 from sandbox.scenario import Scenario
 from sandbox.world import World
 from tests.checking import LIBRARY, access, azure
+from tests.handlers.diagnose.bodies import Body
 from tests.handlers.diagnose.inside import Inside, page
-from tests.handlers.diagnose.wire import Body, asked_about
+from tests.handlers.diagnose.wire import asked_about
 
 RBAC = "rbac.authorization.k8s.io"
 

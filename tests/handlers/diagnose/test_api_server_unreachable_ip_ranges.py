@@ -6,8 +6,9 @@ import pytest
 
 from handlers.clients.kube.access import KubeAccess
 from handlers.model import Check, Finding, Outcome, Why
+from tests.handlers.diagnose.bodies import CLUSTER, GROUP_ID, NETWORKS, SUBNET, resource
 from tests.handlers.diagnose.inside import Inside, page
-from tests.handlers.diagnose.wire import CLUSTER, GROUP_ID, NETWORKS, SUBNET, asked_about, resource
+from tests.handlers.diagnose.wire import asked_about
 
 CODE = "api-server-unreachable-ip-ranges"
 RANGES = ("198.51.100.0/28", "203.0.113.64/27")

@@ -6,9 +6,10 @@ from datetime import timedelta
 
 from handlers.model import Check, Finding, Outcome, Severity, Why
 from runbooks.library import CHECK, FIX
+from tests.handlers.diagnose.bodies import CLUSTER
 from tests.handlers.diagnose.inside import page
 from tests.handlers.diagnose.operator_resources import AZURE, DEFINITIONS, WithOperator
-from tests.handlers.diagnose.wire import CLUSTER, Azure, asked
+from tests.handlers.diagnose.wire import Azure, asked
 
 CREATION, IDENTITY = "aso-creation-failed", "aso-auth-error"
 WAITS, BUSY = "aso-waiting-precondition", "aso-transient-cluster-state"

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from handlers.model import Finding, Outcome
+from tests.handlers.diagnose.bodies import CLUSTER, NOW, Body, at, pool_id, usage
 from tests.handlers.diagnose.inside import Inside, page
-from tests.handlers.diagnose.wire import CLUSTER, NOW, Body, asked, at, diagnosed, found, pool_id, usage
+from tests.handlers.diagnose.wire import asked, diagnosed, found
 
 CODE = "autoscaler-stuck"
 POD = "web-5d9c7b8f6-x2x4z"

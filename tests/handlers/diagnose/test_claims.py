@@ -8,19 +8,8 @@ from typing import Any
 import pytest
 
 from handlers.model import Diagnosis, Severity
-from tests.handlers.diagnose.wire import (
-    CLUSTER,
-    GROUP,
-    NODE_GROUP_ID,
-    SUBNET,
-    Azure,
-    at,
-    diagnosed,
-    event,
-    found,
-    pool_id,
-    usage,
-)
+from tests.handlers.diagnose.bodies import CLUSTER, GROUP, NODE_GROUP_ID, SUBNET, at, event, pool_id, usage
+from tests.handlers.diagnose.wire import Azure, diagnosed, found
 
 APPS = pool_id("apps")
 FAILED_AT = timedelta(hours=2)

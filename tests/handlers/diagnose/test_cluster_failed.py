@@ -6,7 +6,8 @@ from datetime import timedelta
 import pytest
 
 from handlers.model import Outcome
-from tests.handlers.diagnose.wire import CLUSTER, GROUP, LIBRARY, NODE_GROUP, Azure, asked, event, found, scale_set_id
+from tests.handlers.diagnose.bodies import CLUSTER, GROUP, NODE_GROUP, event, scale_set_id
+from tests.handlers.diagnose.wire import LIBRARY, Azure, asked, found
 
 INTERNAL = {"code": "InternalOperationError", "message": "Internal server error"}
 

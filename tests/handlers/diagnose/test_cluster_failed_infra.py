@@ -8,21 +8,9 @@ from datetime import timedelta
 import pytest
 
 from handlers.model import Outcome
+from tests.handlers.diagnose.bodies import CLUSTER, GROUP, NODE_GROUP_ID, SUBNET, event, pool_id, usage
 from tests.handlers.diagnose.test_service_issues import issue
-from tests.handlers.diagnose.wire import (
-    CLUSTER,
-    GROUP,
-    LIBRARY,
-    NODE_GROUP_ID,
-    PROVEN,
-    SUBNET,
-    Azure,
-    asked,
-    event,
-    found,
-    pool_id,
-    usage,
-)
+from tests.handlers.diagnose.wire import LIBRARY, PROVEN, Azure, asked, found
 
 QUESTION = "cluster-failed-infra"
 INTERNAL = {"code": "ControlPlaneProvisioningInternalError", "message": "Timeout while polling"}

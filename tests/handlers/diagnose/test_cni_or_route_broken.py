@@ -9,8 +9,9 @@ import pytest
 
 from handlers.diagnose.pod_routes import ROUTE_COMES
 from handlers.model import Finding, Outcome
+from tests.handlers.diagnose.bodies import MANAGED_VNET, NETWORKS, Body, at, resource, rows
 from tests.handlers.diagnose.inside import Inside, page
-from tests.handlers.diagnose.wire import MANAGED_VNET, NETWORKS, Body, asked, at, diagnosed, found, resource, rows
+from tests.handlers.diagnose.wire import asked, diagnosed, found
 
 CODE = "cni-or-route-broken"
 NO_PLUGIN = (

@@ -5,9 +5,10 @@ from datetime import timedelta
 import pytest
 
 from handlers.model import Outcome, Severity
+from tests.handlers.diagnose.bodies import at
 from tests.handlers.diagnose.inside import page
 from tests.handlers.diagnose.unwell import POD, Unwell
-from tests.handlers.diagnose.wire import asked, at, diagnosed, found
+from tests.handlers.diagnose.wire import asked, diagnosed, found
 
 CODE = "cpu-saturation"
 METRICS = "/apis/metrics.k8s.io/v1beta1/namespaces/shop/pods"

@@ -9,20 +9,9 @@ import pytest
 
 from handlers.model import Outcome, Severity
 from runbooks.cse_exit_codes import called, exit_code
+from tests.handlers.diagnose.bodies import NODE_GROUP, Body, event, of_nap, pool_id, scale_set_id
 from tests.handlers.diagnose.test_node_vm_failed import CSE, cse_failed, fail
-from tests.handlers.diagnose.wire import (
-    LIBRARY,
-    NODE_GROUP,
-    Azure,
-    Body,
-    asked,
-    diagnosed,
-    event,
-    found,
-    of_nap,
-    pool_id,
-    scale_set_id,
-)
+from tests.handlers.diagnose.wire import LIBRARY, Azure, asked, diagnosed, found
 
 QUESTION = "cse-error"
 REFUSED = "nc: connect to mcr.microsoft.com port 443 (tcp) failed: Connection timed out"

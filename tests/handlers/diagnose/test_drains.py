@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from handlers.model import Outcome, Severity
-from tests.handlers.diagnose.wire import CLUSTER, GROUP, LIBRARY, Azure, asked, at, diagnosed, event, found, pool_id
+from tests.handlers.diagnose.bodies import CLUSTER, GROUP, at, event, pool_id
+from tests.handlers.diagnose.wire import LIBRARY, Azure, asked, diagnosed, found
 
 DRAIN = "Drain node node-0 failed when evicting pod web with Too Many Requests error. See http://aka.ms/aks/debugdrainfailures"
 

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from handlers.model import Outcome
+from tests.handlers.diagnose.bodies import at
 from tests.handlers.diagnose.unwell import Unwell
-from tests.handlers.diagnose.wire import asked, at, found
+from tests.handlers.diagnose.wire import asked, found
 
 CODE = "gateway-misroute"
 MAP = "/api/v1/namespaces/shop/configmaps/edge-gateway"

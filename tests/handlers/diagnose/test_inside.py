@@ -7,7 +7,8 @@ import pytest
 
 from handlers.model import Outcome, Severity
 from tests.checking import LIBRARY
-from tests.handlers.diagnose.wire import CLUSTER, Azure, asked, at, diagnosed, found
+from tests.handlers.diagnose.bodies import CLUSTER, at
+from tests.handlers.diagnose.wire import Azure, asked, diagnosed, found
 
 
 def cluster(**properties: Any) -> Azure:

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from handlers.model import Outcome, Severity
-from tests.handlers.diagnose.wire import (
+from tests.handlers.diagnose.bodies import (
     CLUSTER,
     GROUP,
     GROUP_ID,
@@ -16,16 +16,14 @@ from tests.handlers.diagnose.wire import (
     SUB,
     SUBNET,
     VNET,
-    Azure,
     Body,
-    asked,
     event,
-    found,
     pool_id,
     resource,
     rows,
     scale_set_id,
 )
+from tests.handlers.diagnose.wire import Azure, asked, found
 
 QUESTION = "invalid-resource-reference"
 HOUR = timedelta(hours=1)

@@ -5,9 +5,10 @@ from datetime import timedelta
 import pytest
 
 from handlers.model import Outcome, Severity
+from tests.handlers.diagnose.bodies import Body, at
 from tests.handlers.diagnose.inside import page
 from tests.handlers.diagnose.unwell import Unwell
-from tests.handlers.diagnose.wire import Body, asked, at, diagnosed, found
+from tests.handlers.diagnose.wire import asked, diagnosed, found
 
 CODE = "kube-proxy-broken"
 OWNER = "kube-system/DaemonSet/kube-proxy"

@@ -7,19 +7,8 @@ from datetime import timedelta
 import pytest
 
 from handlers.model import Outcome, Severity
-from tests.handlers.diagnose.wire import (
-    CLUSTER,
-    GROUP,
-    GROUP_ID,
-    SUB,
-    Azure,
-    Body,
-    asked,
-    event,
-    found,
-    pool_id,
-    resource,
-)
+from tests.handlers.diagnose.bodies import CLUSTER, GROUP, GROUP_ID, SUB, Body, event, pool_id, resource
+from tests.handlers.diagnose.wire import Azure, asked, found
 
 QUESTION = "log-analytics-workspace-missing"
 HOUR = timedelta(hours=1)

@@ -8,7 +8,8 @@ import pytest
 from handlers.engine.graph import Graph
 from handlers.model import Finding, Outcome, Severity
 from tests.checking import LIBRARY
-from tests.handlers.diagnose.wire import CLUSTER, GRAPH, NOW, Azure, Body, asked, at, diagnosed, found
+from tests.handlers.diagnose.bodies import CLUSTER, NOW, Body, at
+from tests.handlers.diagnose.wire import GRAPH, Azure, asked, diagnosed, found
 
 CODE = "memory-saturation"
 SUFFICIENT = "kubelet has sufficient memory available"

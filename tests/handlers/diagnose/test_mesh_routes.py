@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from handlers.model import Outcome, Severity
+from tests.handlers.diagnose.bodies import Body, at
 from tests.handlers.diagnose.inside import page
 from tests.handlers.diagnose.unwell import LOG, Unwell
-from tests.handlers.diagnose.wire import Body, asked, at, found
+from tests.handlers.diagnose.wire import asked, found
 
 CODE = "gateway-misroute"
 ROOT = "/apis/networking.istio.io/v1"

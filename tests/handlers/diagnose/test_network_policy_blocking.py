@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from handlers.model import Outcome
+from tests.handlers.diagnose.bodies import Body, at
 from tests.handlers.diagnose.inside import Inside, page
-from tests.handlers.diagnose.wire import Body, asked, at, found
+from tests.handlers.diagnose.wire import asked, found
 
 CODE = "network-policy-blocking"
 SYSTEM = {"kubernetes.io/metadata.name": "kube-system"}

@@ -9,20 +9,9 @@ import pytest
 
 from handlers.model import Outcome
 from tests.checking import LIBRARY
+from tests.handlers.diagnose.bodies import CLUSTER, GROUP_ID, NETWORKS, SUB, SUBNET, resource, rows, rule
 from tests.handlers.diagnose.inside import Inside
-from tests.handlers.diagnose.wire import (
-    CLUSTER,
-    GROUP_ID,
-    NETWORKS,
-    SUB,
-    SUBNET,
-    Azure,
-    asked,
-    found,
-    resource,
-    rows,
-    rule,
-)
+from tests.handlers.diagnose.wire import Azure, asked, found
 
 QUESTION = "node-cannot-reach-api-server"
 

@@ -7,7 +7,8 @@ import pytest
 
 from handlers.model import Outcome
 from tests.checking import LIBRARY
-from tests.handlers.diagnose.wire import NODE_GROUP_ID, NOW, Azure, asked, at, found, pool_id, resource, scale_set_id
+from tests.handlers.diagnose.bodies import NODE_GROUP_ID, NOW, at, pool_id, resource, scale_set_id
+from tests.handlers.diagnose.wire import Azure, asked, found
 
 SILENT = "Kubelet stopped posting node status."
 

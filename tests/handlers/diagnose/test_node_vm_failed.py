@@ -3,19 +3,17 @@
 import pytest
 
 from handlers.model import Outcome, Severity
-from tests.handlers.diagnose.wire import (
+from tests.handlers.diagnose.bodies import (
     NODE_GROUP_ID,
     SUB,
-    Azure,
     Body,
-    asked,
-    found,
     lone_machine,
     of_nap,
     pool_id,
     resource,
     scale_set_id,
 )
+from tests.handlers.diagnose.wire import Azure, asked, found
 
 DETACH = {"code": "ProvisioningState/failed/AttachDiskWhileBeingDetached", "level": "Error", "message": "disk pvc-1"}
 

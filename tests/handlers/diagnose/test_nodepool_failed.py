@@ -7,23 +7,18 @@ import pytest
 
 from handlers.evidence.signs import Place, looked_for_at
 from handlers.model import Finding, Outcome
-from tests.handlers.diagnose.wire import (
-    CHECKED,
+from tests.handlers.diagnose.bodies import (
     CLUSTER,
-    LIBRARY,
     NODE_GROUP,
     NODE_GROUP_ID,
-    PROVEN,
     SUB,
     SUBNET,
-    Azure,
-    asked,
     event,
-    found,
     pool_id,
     scale_set_id,
     usage,
 )
+from tests.handlers.diagnose.wire import CHECKED, LIBRARY, PROVEN, Azure, asked, found
 
 
 def failed(**pool: Any) -> Azure:

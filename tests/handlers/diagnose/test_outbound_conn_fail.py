@@ -8,23 +8,20 @@ from typing import Any
 import pytest
 
 from handlers.model import Outcome, Severity
-from tests.handlers.diagnose.wire import (
+from tests.handlers.diagnose.bodies import (
     CLUSTER,
     GROUP,
     GROUP_ID,
     NSG,
     SUBNET,
     VNET,
-    Azure,
     Body,
-    asked,
-    diagnosed,
     event,
-    found,
     pool_id,
     resource,
     rule,
 )
+from tests.handlers.diagnose.wire import Azure, asked, diagnosed, found
 
 CODE = "outbound-conn-fail"
 EXIT_50 = {

@@ -9,17 +9,8 @@ import pytest
 
 from handlers.diagnose.overconstrained_allocation import applied
 from handlers.model import Outcome, Severity
-from tests.handlers.diagnose.wire import (
-    GROUP,
-    LIBRARY,
-    Azure,
-    Body,
-    asked,
-    diagnosed,
-    event,
-    found,
-    pool_id,
-)
+from tests.handlers.diagnose.bodies import GROUP, Body, event, pool_id
+from tests.handlers.diagnose.wire import LIBRARY, Azure, asked, diagnosed, found
 
 QUESTION = "overconstrained-allocation"
 SENTENCE = (

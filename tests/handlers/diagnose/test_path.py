@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from handlers.model import Check, Finding, Outcome
+from tests.handlers.diagnose.bodies import Body
 from tests.handlers.diagnose.inside import Inside, page
-from tests.handlers.diagnose.wire import Body, asked_about
+from tests.handlers.diagnose.wire import asked_about
 from tests.handlers.network_policies.naive import passes
 from tests.sample import dice
 

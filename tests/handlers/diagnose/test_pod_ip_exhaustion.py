@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from handlers.model import Outcome
+from tests.handlers.diagnose.bodies import Body, at, pool_id
 from tests.handlers.diagnose.inside import Inside, page
-from tests.handlers.diagnose.wire import Body, asked, at, found, pool_id
+from tests.handlers.diagnose.wire import asked, found
 
 CODE = "pod-ip-exhaustion"
 CONFIGS = "/apis/acn.azure.com/v1alpha/namespaces/kube-system/nodenetworkconfigs"

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from handlers.model import Finding, Outcome
+from tests.handlers.diagnose.bodies import Body, at
 from tests.handlers.diagnose.inside import Inside, page
-from tests.handlers.diagnose.wire import Body, asked, at
+from tests.handlers.diagnose.wire import asked
 from tests.handlers.diagnose.wire import found as the_one_found
 
 CODE = "pod-unschedulable"

@@ -13,6 +13,7 @@ from itertools import combinations
 import pytest
 
 from handlers.model import Diagnosis, Outcome
+from tests.handlers.diagnose.bodies import CLUSTER, GROUP, NODE_GROUP_ID, at, event, pool_id, usage
 from tests.handlers.diagnose.test_allocation_failed import full as without_machines
 from tests.handlers.diagnose.test_cse_error import script
 from tests.handlers.diagnose.test_drains import failed as not_drained
@@ -24,18 +25,7 @@ from tests.handlers.diagnose.test_request_disallowed_by_policy import of_pool as
 from tests.handlers.diagnose.test_subnet_full import NAMED as SUBNET_IS_FULL
 from tests.handlers.diagnose.test_subnet_full import flat
 from tests.handlers.diagnose.test_vnet_blocked import public, with_servers
-from tests.handlers.diagnose.wire import (
-    CLUSTER,
-    GROUP,
-    LIBRARY,
-    NODE_GROUP_ID,
-    Azure,
-    at,
-    diagnosed,
-    event,
-    pool_id,
-    usage,
-)
+from tests.handlers.diagnose.wire import LIBRARY, Azure, diagnosed
 
 AN_HOUR = timedelta(hours=1)
 

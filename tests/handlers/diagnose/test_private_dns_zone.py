@@ -5,21 +5,9 @@ from __future__ import annotations
 import pytest
 
 from handlers.model import Outcome, Severity
+from tests.handlers.diagnose.bodies import CLUSTER, GROUP_ID, NODE_GROUP_ID, VNET, Body, pool_id, resource, rows
 from tests.handlers.diagnose.test_outbound_conn_fail import own_network
-from tests.handlers.diagnose.wire import (
-    CLUSTER,
-    GROUP_ID,
-    NODE_GROUP_ID,
-    VNET,
-    Azure,
-    Body,
-    asked,
-    diagnosed,
-    found,
-    pool_id,
-    resource,
-    rows,
-)
+from tests.handlers.diagnose.wire import Azure, asked, diagnosed, found
 
 CODE = "private-dns-zone"
 NAME = "3f7a.privatelink.westeurope.azmk8s.io"

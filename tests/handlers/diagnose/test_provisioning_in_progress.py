@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from handlers.model import Outcome
-from tests.handlers.diagnose.wire import CLUSTER, GROUP, Azure, Body, asked, event, found, pool_id
+from tests.handlers.diagnose.bodies import CLUSTER, GROUP, Body, event, pool_id
+from tests.handlers.diagnose.wire import Azure, asked, found
 
 
 def running(state: str, ago: timedelta, subject: str = CLUSTER) -> Azure:

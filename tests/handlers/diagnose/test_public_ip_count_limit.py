@@ -6,24 +6,19 @@ from typing import Any
 import pytest
 
 from handlers.model import Outcome, Severity, Why
-from tests.handlers.diagnose.wire import (
+from tests.handlers.diagnose.bodies import (
     CLUSTER,
     GROUP,
-    LIBRARY,
-    NETWORK,
     NODE_GROUP_ID,
     SUB,
-    Azure,
     Body,
-    asked,
-    diagnosed,
     event,
-    found,
     pool_id,
     resource,
     rows,
     usage,
 )
+from tests.handlers.diagnose.wire import LIBRARY, NETWORK, Azure, asked, diagnosed, found
 
 QUESTION = "public-ip-count-limit"
 REFUSED = {

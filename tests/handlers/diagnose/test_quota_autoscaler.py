@@ -3,7 +3,8 @@
 import pytest
 
 from handlers.model import Outcome, Severity
-from tests.handlers.diagnose.wire import Azure, asked, found, usage
+from tests.handlers.diagnose.bodies import usage
+from tests.handlers.diagnose.wire import Azure, asked, found
 
 BACKED_OFF = """\
 time: 2026-11-18 03:06:51.123456789 +0000 UTC

@@ -5,22 +5,19 @@ from datetime import timedelta
 import pytest
 
 from handlers.model import Outcome, Severity
-from tests.handlers.diagnose.wire import (
+from tests.handlers.diagnose.bodies import (
     GROUP,
-    LIBRARY,
     LOCATION,
     NODE_GROUP,
     NODE_GROUP_ID,
-    Azure,
     Body,
-    asked,
     at,
     event,
-    found,
     pool_id,
     scale_set_id,
     usage,
 )
+from tests.handlers.diagnose.wire import LIBRARY, Azure, asked, found
 
 REFUSED = (
     "Insufficient regional vcpu quota left for location westeurope. left regional vcpu quota 0, requested quota 16."

@@ -8,18 +8,8 @@ from datetime import timedelta
 import pytest
 
 from handlers.model import Outcome, Severity
-from tests.handlers.diagnose.wire import (
-    CLUSTER,
-    GROUP,
-    SUB,
-    Azure,
-    asked,
-    diagnosed,
-    event,
-    found,
-    pool_id,
-    subscription,
-)
+from tests.handlers.diagnose.bodies import CLUSTER, GROUP, SUB, event, pool_id, subscription
+from tests.handlers.diagnose.wire import Azure, asked, diagnosed, found
 
 QUESTION = "read-only-disabled-subscription"
 HUB = "5a1c0000-0000-4000-8000-000000000009"

@@ -6,7 +6,8 @@ from datetime import timedelta
 import pytest
 
 from handlers.model import Outcome
-from tests.handlers.diagnose.wire import GROUP, NODE_GROUP, Azure, asked, event, pool_id, scale_set_id, usage
+from tests.handlers.diagnose.bodies import GROUP, NODE_GROUP, event, pool_id, scale_set_id, usage
+from tests.handlers.diagnose.wire import Azure, asked
 
 REFUSED = {"code": "ErrCode_InsufficientVCPUQuota", "message": "Insufficient vcpu quota requested 40, remaining 2."}
 OF_POOL = "Microsoft.ContainerService/managedClusters/agentPools/write"

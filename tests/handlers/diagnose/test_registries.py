@@ -8,9 +8,10 @@ import pytest
 
 from handlers.evidence.registries import ABAC, LEGACY
 from handlers.model import Finding, Outcome, Severity
+from tests.handlers.diagnose.bodies import GROUP_ID, SUB, Body
 from tests.handlers.diagnose.inside import page
 from tests.handlers.diagnose.unwell import Unwell
-from tests.handlers.diagnose.wire import GROUP_ID, SUB, Body, asked, found
+from tests.handlers.diagnose.wire import asked, found
 
 CODE = "image-pull-failed"
 HOST = "contoso.azurecr.io"

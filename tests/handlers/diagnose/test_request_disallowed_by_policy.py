@@ -9,24 +9,21 @@ from typing import Any
 import pytest
 
 from handlers.model import Finding, Outcome, Severity
-from tests.handlers.diagnose.wire import (
+from tests.handlers.diagnose.bodies import (
     CLUSTER,
     GROUP,
     GROUP_ID,
     NODE_GROUP,
     NODE_GROUP_ID,
     SUB,
-    Azure,
     Body,
-    asked,
     at,
-    diagnosed,
     event,
-    found,
     pool_id,
     rows,
     scale_set_id,
 )
+from tests.handlers.diagnose.wire import Azure, asked, diagnosed, found
 
 QUESTION = "request-disallowed-by-policy"
 HUB = "/providers/Microsoft.Authorization"

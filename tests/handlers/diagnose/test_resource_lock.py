@@ -7,24 +7,21 @@ from typing import Any
 import pytest
 
 from handlers.model import Outcome, Severity
-from tests.handlers.diagnose.wire import (
+from tests.handlers.diagnose.bodies import (
     CLUSTER,
     GROUP,
     GROUP_ID,
-    LIBRARY,
     LOCKS,
     NODE_GROUP,
     NODE_GROUP_ID,
     SUB,
     SUBNET,
     VNET,
-    Azure,
-    asked,
     event,
-    found,
     pool_id,
     scale_set_id,
 )
+from tests.handlers.diagnose.wire import LIBRARY, Azure, asked, found
 
 SUBSCRIPTION = f"/subscriptions/{SUB}"
 DELETE_INSTANCES = "Microsoft.Compute/virtualMachineScaleSets/delete/action"

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from handlers.model import Finding, Outcome, Severity
-from tests.handlers.diagnose.wire import CLUSTER, GROUP, SUB, Azure, Body, asked, at, event, found
+from tests.handlers.diagnose.bodies import CLUSTER, GROUP, SUB, Body, at, event
+from tests.handlers.diagnose.wire import Azure, asked, found
 
 SAID = (
     "Azure has announced a service issue of Azure Kubernetes Service (AKS) in West Europe since "

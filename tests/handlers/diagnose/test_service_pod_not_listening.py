@@ -10,9 +10,10 @@ import pytest
 from handlers.clients.kube.access import KubeAccess
 from handlers.model import Check, Finding, Outcome
 from tests.checking import GRAPH
+from tests.handlers.diagnose.bodies import Body, at
 from tests.handlers.diagnose.inside import page
 from tests.handlers.diagnose.unwell import Unwell
-from tests.handlers.diagnose.wire import Body, asked_about, at, diagnosed
+from tests.handlers.diagnose.wire import asked_about, diagnosed
 
 CODE = "service-pod-not-listening"
 PROXY = "/api/v1/namespaces/shop/pods/cart-6f5d8c7b9-aaaa0:8080/proxy"

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from handlers.model import Outcome, Severity
+from tests.handlers.diagnose.bodies import Body, at
 from tests.handlers.diagnose.inside import Inside, page
-from tests.handlers.diagnose.wire import Body, asked, at, found
+from tests.handlers.diagnose.wire import asked, found
 
 EMPTY, PORT = "service-no-endpoints", "service-port-mismatch"
 ADDRESS = "10.0.80.17"

@@ -3,7 +3,8 @@
 import pytest
 
 from handlers.model import Outcome, Severity
-from tests.handlers.diagnose.wire import CLUSTER, SUBNET, VNET, Azure, asked, found, pool_id
+from tests.handlers.diagnose.bodies import CLUSTER, SUBNET, VNET, pool_id
+from tests.handlers.diagnose.wire import Azure, asked, found
 
 NAMED = {
     "provisioningError": {"code": "SubnetIsFull", "message": "Subnet nodes with address prefix 10.1.0.0/24 is full"}

@@ -10,7 +10,8 @@ import pytest
 
 from handlers.evidence.namespaces import namespaces_of
 from handlers.model import Outcome, Severity
-from tests.handlers.diagnose.wire import CLUSTER, GROUP, SUB, Azure, asked, event, found, pool_id
+from tests.handlers.diagnose.bodies import CLUSTER, GROUP, SUB, event, pool_id
+from tests.handlers.diagnose.wire import Azure, asked, found
 
 QUESTION = "subscription-not-registered"
 INSIGHTS = "Microsoft.OperationalInsights"

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from handlers.model import Outcome
+from tests.handlers.diagnose.bodies import CLUSTER, Body
 from tests.handlers.diagnose.inside import Inside, page
-from tests.handlers.diagnose.wire import CLUSTER, Body, asked, diagnosed, found
+from tests.handlers.diagnose.wire import asked, diagnosed, found
 
 CODE = "tunnel-broken"
 NO_AGENT = 'Get "https://10.224.0.4:10250/containerLogs/kube-system/x/main": No agent available'

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from handlers.model import Outcome, Severity
+from tests.handlers.diagnose.bodies import NSG, SUBNET, VNET, pool_id, rule
 from tests.handlers.diagnose.test_outbound_conn_fail import EXIT_50, FIREWALL, outbound, own_network, routed
 from tests.handlers.diagnose.test_private_dns_zone import private
-from tests.handlers.diagnose.wire import NSG, SUBNET, VNET, Azure, asked, found, pool_id, rule
+from tests.handlers.diagnose.wire import Azure, asked, found
 
 CODE = "vnet-blocked"
 NO_CONNECTION = {"code": "K8SAPIServerConnFailVMExtensionError", "message": "vmssCSE: exit status=51"}

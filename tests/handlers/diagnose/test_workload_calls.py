@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from handlers.model import Outcome, Severity
+from tests.handlers.diagnose.bodies import at
 from tests.handlers.diagnose.inside import page
 from tests.handlers.diagnose.unwell import POD, Unwell
-from tests.handlers.diagnose.wire import asked, at, diagnosed, found
+from tests.handlers.diagnose.wire import asked, diagnosed, found
 
 ZERO, PROTOCOL, ADDRESS = "scaled-to-zero", "service-protocol-mismatch", "service-address-wrong"
 DNS, SCHEDULER = "dns-broken", "scheduler-unavailable"

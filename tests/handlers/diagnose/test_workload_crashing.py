@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from handlers.model import Outcome, Severity
+from tests.handlers.diagnose.bodies import at
 from tests.handlers.diagnose.unwell import POD, Unwell
-from tests.handlers.diagnose.wire import asked, at, diagnosed, found
+from tests.handlers.diagnose.wire import asked, diagnosed, found
 
 CRASH, OOM, PROBE = "container-crashing", "container-oom-killed", "probe-misconfigured"
 PORT, DEPENDENCY = "container-port-conflict", "dependency-refused"

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from handlers.model import Finding, Outcome
+from tests.handlers.diagnose.bodies import at
 from tests.handlers.diagnose.unwell import POD, Unwell
-from tests.handlers.diagnose.wire import asked, at, diagnosed, found
+from tests.handlers.diagnose.wire import asked, diagnosed, found
 
 IMAGE, CONFIG, UNBOUND, MOUNT = "image-pull-failed", "config-missing", "volume-unbound", "volume-mount-failed"
 PULL = 'failed to pull and unpack image "registry.example.com/web:4.2.1": failed to resolve reference: '

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+from tests.handlers.diagnose.bodies import Body, at
 from tests.handlers.diagnose.inside import Inside
-from tests.handlers.diagnose.wire import Body, at
 
 SET, POD = "web-5d9c7b8f6", "web-5d9c7b8f6-x2x4z"
 LOG = f"/api/v1/namespaces/shop/pods/{POD}/log"

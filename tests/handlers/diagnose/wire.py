@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-import copy
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import handlers.diagnose
@@ -24,49 +23,43 @@ from handlers.question import Question, read_question
 from handlers.resource_id import ResourceId, within
 from runbooks.library import Library
 from sandbox.blueprint.usage import network_usages
+from tests.handlers.diagnose.bodies import (
+    AUTOSCALER,
+    CLUSTER,
+    GROUP,
+    LOCATION,
+    LOCKS,
+    MANAGED_VNET,
+    NETWORKS,
+    NODE_GROUP,
+    NODE_GROUP_ID,
+    NOW,
+    NSG,
+    PROVIDERS,
+    SUB,
+    SUBNET,
+    VNET,
+    Body,
+    at,
+    endpoint,
+    lone_machine,
+    machine,
+    pool_id,
+    resource,
+    rows,
+    scale_set_id,
+    sku,
+    subscription,
+    usage,
+)
 from tests.runbooks.first_lines import wrong_first_lines
 from tests.transports import Answers
 
-Body = dict[str, Any]
-
-NOW = datetime(2026, 11, 18, 3, 7, tzinfo=UTC)
-SUB = "5a1c0000-0000-4000-8000-000000000001"
-GROUP, NODE_GROUP = "rg-one", "MC_rg-one_one_westeurope"
-GROUP_ID = f"/subscriptions/{SUB}/resourceGroups/{GROUP}"
-NODE_GROUP_ID = f"/subscriptions/{SUB}/resourceGroups/{NODE_GROUP}"
-CLUSTER = f"/subscriptions/{SUB}/resourcegroups/{GROUP}/providers/Microsoft.ContainerService/managedClusters/one"
-VNET = f"{GROUP_ID}/providers/Microsoft.Network/virtualNetworks/vnet"
-SUBNET = f"{VNET}/subnets/nodes"
-NETWORKS = f"{NODE_GROUP_ID}/providers/Microsoft.Network"
-NSG = f"{NETWORKS}/networkSecurityGroups/aks-agentpool-12345678-nsg"
-MANAGED_VNET = f"{NETWORKS}/virtualNetworks/aks-vnet-12345678"
-AUTOSCALER = "/api/v1/namespaces/kube-system/configmaps/cluster-autoscaler-status"
-LOCATION = f"/subscriptions/{SUB}/providers/Microsoft.Compute/locations/westeurope"
-LOCKS = "/providers/Microsoft.Authorization/locks"
-PROVIDERS = (
-    "Microsoft.ContainerService",
-    "Microsoft.Compute",
-    "Microsoft.Network",
-    "Microsoft.Storage",
-    "Microsoft.ManagedIdentity",
-    "Microsoft.OperationalInsights",
-    "Microsoft.OperationsManagement",
-    "Microsoft.Insights",
-    "Microsoft.KeyVault",
-)
 GRAPH = Graph.discover(handlers.evidence, handlers.diagnose)
 LIBRARY = Library.load()
 CHECKED = {code for one in GRAPH.diagnostics for code in one.codes}
 PROVEN = {code: below for code, below in LIBRARY.explains.items() if code in CHECKED}
 """Treats every code as covered by a check, because uncovered codes leave some verdicts inconclusive."""
-
-
-def pool_id(name: str) -> str:
-    return f"{CLUSTER}/agentPools/{name}"
-
-
-def scale_set_id(pool: str) -> str:
-    return f"{NODE_GROUP_ID}/providers/Microsoft.Compute/virtualMachineScaleSets/aks-{pool}-12345678-vmss"
 
 
 class Azure:
@@ -473,69 +466,6 @@ def _of_subscription(path: str) -> Body | None:
     return rows([]) if _EVERY_ONE.fullmatch(path) else None
 
 
-def resource(resource_id: str, properties: Body, **more: Any) -> Body:
-    return {"id": resource_id, "name": resource_id.rsplit("/", 1)[-1], "properties": copy.deepcopy(properties), **more}
-
-
-def subscription(subscription_id: str, state: str, name: str = "platform") -> Body:
-    """A subscription as Azure Resource Manager returns it."""
-    return {
-        "id": f"/subscriptions/{subscription_id}",
-        "subscriptionId": subscription_id,
-        "displayName": name,
-        "state": state,
-        "subscriptionPolicies": {"quotaId": "PayAsYouGo_2014-09-01", "spendingLimit": "Off"},
-    }
-
-
-def rows(items: Any) -> Body:
-    return {"value": list(items)}
-
-
-def endpoint(category: str, host: str, port: int = 443, protocol: str = "Https") -> Body:
-    """One required outbound endpoint of nodes."""
-    return {
-        "category": category,
-        "endpoints": [{"domainName": host, "endpointDetails": [{"port": port, "protocol": protocol}]}],
-    }
-
-
-def rule(name: str, priority: int, access: str, to: str = "Internet", ports: str = "*", **more: Any) -> Body:
-    """An outbound rule of a security group."""
-    properties = {
-        "priority": priority,
-        "access": access,
-        "direction": "Outbound",
-        "protocol": "*",
-        "sourceAddressPrefix": "*",
-        "sourcePortRange": "*",
-        "destinationAddressPrefix": to,
-        "destinationPortRange": ports,
-    }
-    return resource(f"{NSG}/securityRules/{name}", properties | more)
-
-
-def machine(pool: str, number: int) -> Body:
-    running = {"statuses": [{"code": "ProvisioningState/succeeded"}, {"code": "PowerState/running"}]}
-    body = resource(f"{scale_set_id(pool)}/virtualMachines/{number}", {"provisioningState": "Succeeded"})
-    body["properties"] |= {"latestModelApplied": True, "instanceView": running}
-    return body | {"instanceId": str(number)}
-
-
-def lone_machine(name: str, state: str = "Succeeded", power: str = "running", **more: Any) -> Body:
-    """A VM in the node resource group outside any scale set."""
-    statuses = [{"code": f"ProvisioningState/{state.lower()}"}, {"code": f"PowerState/{power}"}]
-    properties = {"provisioningState": state, "hardwareProfile": {"vmSize": more.pop("size", "Standard_D4s_v5")}}
-    properties |= {"osProfile": {"computerName": name}, "instanceView": {"statuses": statuses}}
-    return resource(f"{NODE_GROUP_ID}/providers/Microsoft.Compute/virtualMachines/{name}", properties, **more)
-
-
-def of_nap(name: str, node_pool: str = "default", **more: Any) -> Body:
-    """A VM of node auto-provisioning: Karpenter's tags and no AKS node pool."""
-    tags = {"karpenter.azure.com_cluster": "one", "karpenter.sh_nodepool": node_pool, "compute.aks.billing": "linux"}
-    return lone_machine(name, tags=tags, **more)
-
-
 def _without_view(body: Body) -> Body:
     kept = {key: value for key, value in body["properties"].items() if key != "instanceView"}
     return body | {"properties": kept}
@@ -545,41 +475,6 @@ def _status_only(body: Body) -> Body:
     statuses = body["properties"].get("instanceView", {}).get("statuses", [])
     properties = {"provisioningState": body["properties"]["provisioningState"], "instanceView": {"statuses": statuses}}
     return {"id": body["id"].upper(), "name": body["name"], "properties": properties}
-
-
-def usage(name: str, used: int, limit: int) -> Body:
-    return {"name": {"value": name, "localizedValue": f"{name} vCPUs"}, "currentValue": used, "limit": limit}
-
-
-def sku(name: str, family: str, cores: int) -> Body:
-    where = [{"location": "westeurope", "zones": ["1", "2", "3"]}]
-    capabilities = [{"name": "vCPUs", "value": str(cores)}]
-    return {
-        "resourceType": "virtualMachines",
-        "name": name,
-        "family": family,
-        "locationInfo": where,
-        "capabilities": capabilities,
-    }
-
-
-def event(resource_id: str, status: str, ago: timedelta, message: str = "", correlation: str = "c0ffee") -> Body:
-    properties = {"statusMessage": message} if message else {}
-    at = (NOW - ago).strftime("%Y-%m-%dT%H:%M:%S.0000000Z")
-    return {
-        "eventDataId": f"{status}-{at}-{resource_id[-20:]}",
-        "eventTimestamp": at,
-        "operationName": {"value": "Microsoft.ContainerService/managedClusters/write"},
-        "status": {"value": status},
-        "subStatus": {"value": ""},
-        "resourceId": resource_id,
-        "correlationId": correlation,
-        "properties": properties,
-    }
-
-
-def at(ago: timedelta) -> str:
-    return (NOW - ago).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 async def asked(question: str, azure: Azure, explains: Explains = LIBRARY.explains) -> Check:

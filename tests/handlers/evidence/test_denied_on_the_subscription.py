@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from handlers.model import Outcome, Why
-from tests.handlers.diagnose.wire import LOCATION, NETWORK, SUB, Azure, asked
+from tests.handlers.diagnose.bodies import LOCATION, SUB
+from tests.handlers.diagnose.wire import NETWORK, Azure, asked
 
 
 @pytest.mark.parametrize(

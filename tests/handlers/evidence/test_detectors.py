@@ -13,7 +13,8 @@ from handlers.clients.arm.reader import ArmReader
 from handlers.engine.run import Engine, Finished
 from handlers.evidence.detectors import CRITICAL, MOST, NONE, SAME_AS, SUCCESS, WARNING, Detectors, read_detector
 from handlers.model import CannotSee, Diagnosis, State, Unavailable, Why
-from tests.handlers.diagnose.wire import CLUSTER, GRAPH, LIBRARY, Azure, Body, rows
+from tests.handlers.diagnose.bodies import CLUSTER, Body, rows
+from tests.handlers.diagnose.wire import GRAPH, LIBRARY, Azure
 from tests.handlers.remedy.asking import clients_of
 
 CRUD, ADVICE = "Create, Upgrade, Delete and Scale", "Best Practices"

@@ -10,7 +10,8 @@ import pytest
 
 from handlers.evidence.monitor import LAG, read_event
 from handlers.model import Outcome
-from tests.handlers.diagnose.wire import GROUP, SUB, Azure, asked, event, pool_id, scale_set_id
+from tests.handlers.diagnose.bodies import GROUP, SUB, event, pool_id, scale_set_id
+from tests.handlers.diagnose.wire import Azure, asked
 
 QUESTION = "quota-exceeded"
 

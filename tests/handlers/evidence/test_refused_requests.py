@@ -13,7 +13,8 @@ from handlers.evidence.monitor import ActivityLog, read_event
 from handlers.model import Target
 from handlers.resource_id import ResourceId
 from tests import recorded
-from tests.handlers.diagnose.wire import CLUSTER, GROUP, NOW, Azure, pool_id
+from tests.handlers.diagnose.bodies import CLUSTER, GROUP, NOW, pool_id
+from tests.handlers.diagnose.wire import Azure
 from tests.transports import Answers
 
 Body = dict[str, Any]

@@ -14,7 +14,7 @@ from handlers.evidence.nexus.sites import NexusSite
 from handlers.evidence.support import Deployments, NexusFabrics, Tenancy
 from handlers.model import NotApplicable, Target
 from handlers.resource_id import ResourceId
-from tests.handlers.diagnose.wire import CLUSTER, NOW
+from tests.handlers.diagnose.bodies import CLUSTER, NOW
 from tests.transports import Answers
 
 Body = dict[str, Any]

@@ -18,7 +18,8 @@ from handlers.model import Target
 from handlers.remedy.offers import Remedies
 from handlers.remedy.plan import Offer, Plan
 from handlers.resource_id import ResourceId
-from tests.handlers.diagnose.wire import CLUSTER, GRAPH, NOW, Azure
+from tests.handlers.diagnose.bodies import CLUSTER, NOW
+from tests.handlers.diagnose.wire import GRAPH, Azure
 from tests.transports import Answers
 
 REMEDIES = Remedies.discover()

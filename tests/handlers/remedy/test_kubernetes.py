@@ -17,7 +17,8 @@ from handlers.remedy.inside import doubts_inside, may_not_inside
 from handlers.remedy.plan import Plan, Risk, Verb
 from handlers.remedy.probe_from_pod import SCRIPT
 from tests.clients_kube.cluster import LocalCluster
-from tests.handlers.diagnose.wire import CLUSTER, GROUP, NOW, Azure, at, event, pool_id
+from tests.handlers.diagnose.bodies import CLUSTER, GROUP, NOW, at, event, pool_id
+from tests.handlers.diagnose.wire import Azure
 from tests.handlers.remedy.asking import offered, planned, refused
 
 BUDGET = "shop/PodDisruptionBudget/web"

@@ -9,7 +9,8 @@ import pytest
 
 from deploy import roles
 from handlers.evidence.linked import Linked, linked_of_cluster, linked_of_pool
-from tests.handlers.diagnose.wire import CLUSTER, GROUP_ID, SUB, SUBNET, VNET, Azure
+from tests.handlers.diagnose.bodies import CLUSTER, GROUP_ID, SUB, SUBNET, VNET
+from tests.handlers.diagnose.wire import Azure
 from tests.handlers.remedy.asking import offered, planned, refused
 
 WORKSPACE = f"/subscriptions/{SUB}/resourceGroups/rg-logs/providers/Microsoft.OperationalInsights/workspaces/logs"

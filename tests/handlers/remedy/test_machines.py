@@ -8,16 +8,8 @@ import pytest
 
 from handlers.remedy.offers import distinct
 from handlers.remedy.plan import Verb
-from tests.handlers.diagnose.wire import (
-    CLUSTER,
-    GROUP_ID,
-    NODE_GROUP,
-    NODE_GROUP_ID,
-    SUB,
-    Azure,
-    resource,
-    scale_set_id,
-)
+from tests.handlers.diagnose.bodies import CLUSTER, GROUP_ID, NODE_GROUP, NODE_GROUP_ID, SUB, resource, scale_set_id
+from tests.handlers.diagnose.wire import Azure
 from tests.handlers.remedy.asking import offered, planned, refused
 
 SET = scale_set_id("apps")

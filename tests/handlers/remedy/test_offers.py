@@ -17,7 +17,7 @@ from handlers.remedy.offers import Remedies
 from handlers.remedy.plan import Forbidden, Plan
 from handlers.resource_id import ResourceId
 from tests.checking import GRAPH, LIBRARY
-from tests.handlers.diagnose.wire import CLUSTER, pool_id
+from tests.handlers.diagnose.bodies import CLUSTER, pool_id
 
 ALL = Remedies.discover()
 HIDDEN = Unavailable("the nodes", Why.DENIED, "403", "list nodes")

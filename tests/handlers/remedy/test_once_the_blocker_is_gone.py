@@ -9,7 +9,8 @@ import pytest
 from handlers.engine.run import Engine, Finished
 from handlers.remedy.plan import Offer
 from tests.handlers.diagnose import test_precedence as scenes
-from tests.handlers.diagnose.wire import CLUSTER, GRAPH, LIBRARY, Azure, usage
+from tests.handlers.diagnose.bodies import CLUSTER, usage
+from tests.handlers.diagnose.wire import GRAPH, LIBRARY, Azure
 from tests.handlers.remedy.asking import REMEDIES, clients_of
 
 IMAGE = "AKSUbuntu-2204gen2containerd-202610.27.0"

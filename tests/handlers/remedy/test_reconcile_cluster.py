@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from handlers.remedy.plan import Risk, Verb
-from tests.handlers.diagnose.wire import CLUSTER, NODE_GROUP_ID, Azure, pool_id
+from tests.handlers.diagnose.bodies import CLUSTER, NODE_GROUP_ID, pool_id
+from tests.handlers.diagnose.wire import Azure
 from tests.handlers.remedy.asking import offered, planned, refused
 
 INTERNAL = {"code": "ControlPlaneProvisioningInternalError", "message": "timeout"}

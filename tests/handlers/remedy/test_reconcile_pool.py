@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from handlers.remedy.plan import Plan, Risk, Verb
-from tests.handlers.diagnose.wire import CLUSTER, GROUP_ID, NODE_GROUP_ID, SUB, SUBNET, Azure, pool_id
+from tests.handlers.diagnose.bodies import CLUSTER, GROUP_ID, NODE_GROUP_ID, SUB, SUBNET, pool_id
+from tests.handlers.diagnose.wire import Azure
 from tests.handlers.remedy.asking import planned, refused
 
 IMAGE = "AKSUbuntu-2204gen2containerd-202610.27.0"

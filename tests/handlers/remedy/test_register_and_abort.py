@@ -8,7 +8,8 @@ from datetime import timedelta
 import pytest
 
 from handlers.remedy.plan import Risk, Verb
-from tests.handlers.diagnose.wire import CLUSTER, GROUP, SUB, Azure, event, pool_id
+from tests.handlers.diagnose.bodies import CLUSTER, GROUP, SUB, event, pool_id
+from tests.handlers.diagnose.wire import Azure
 from tests.handlers.remedy.asking import planned, refused
 
 STORAGE = "Microsoft.Storage"
