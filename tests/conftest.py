@@ -12,14 +12,14 @@ from tests import sample
 HERE = Path(__file__).parent
 
 ONE_OF = {
-    "slack_app": 10,
-    "scenarios": 10,
-    "chaos": 16,
-    "browser": 4,
-    "remedy_execution": 6,
-    "incidents": 2,
-    "whole_bot_killed": 24,
-    "worlds": 24,
+    "slack_app": 20,
+    "scenarios": 16,
+    "chaos": 24,
+    "browser": 16,
+    "remedy_execution": 8,
+    "incidents": 4,
+    "whole_bot_killed": 36,
+    "worlds": 36,
 }
 """Folders with expensive tests (Azure, clusters, Slack or a browser each): one in this many is in the sample."""
 

@@ -210,6 +210,20 @@ def _here(loop: asyncio.AbstractEventLoop) -> Callable[[Coroutine[Any, Any, None
     return run
 
 
+async def test_a_message_that_is_changed_to_name_another_cluster_keeps_no_link_from_its_second(
+    connection: Connection,
+) -> None:
+    events: list[Event] = [
+        ("alert", 9, "prod-eus2", "quota-exceeded", 0),
+        ("edited", 0, "prod-weu", "quota-exceeded", 0),
+        ("alert", 9, "prod-weu", "quota-exceeded", 0),
+        ("said", 0, "prod-weu", "quota-exceeded", 0),
+        ("said", 0, "prod-weu", "quota-exceeded", 0),
+        ("said", 0, "prod-eus2", "quota-exceeded", 2),
+    ]
+    await conversation(events, connection)
+
+
 async def test_whoever_opens_it_again_in_the_thread_of_another_cluster_gets_a_link(connection: Connection) -> None:
     events: list[Event] = [
         ("said", 0, "prod-weu", "quota-exceeded", 0),

@@ -67,7 +67,7 @@ def drawn(made: Picture | None) -> Timeline:
 def test_reports_changes_verdicts_and_fixes_stand_on_one_axis_in_lanes() -> None:
     timeline = drawn(course(INCIDENT, HISTORY, changes(change(-10)), LIBRARY))
     assert [lane.name for lane in timeline.lanes] == ["Reports", "Activity log", "Verdicts", "Fixes"]
-    assert [mark.label for mark in timeline.lanes[1].marks] == ["node pool apps: upgrade failed"]
+    assert [mark.label for mark in timeline.lanes[1].marks] == ["node pool apps: upgrade (failed)"]
     assert timeline.begins == (OPENED - timedelta(hours=1)).timestamp()
 
 

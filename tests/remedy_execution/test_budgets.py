@@ -124,7 +124,7 @@ async def test_what_somebody_changes_while_it_is_relaxed_is_kept_and_told(blocke
     ended = await stage.run(drain(stage), between=meddle)
     spec, labels, annotations = as_people_wrote_it(stage)
     assert ended.outcome is Outcome.FAILED
-    assert "somebody has changed budget web" in ended.why
+    assert "someone has changed budget web" in ended.why
     assert spec["maxUnavailable"] == 3
     assert labels["new"] == "yes"
     assert RELAXED_FROM not in (annotations or {})

@@ -28,7 +28,7 @@ async def test_a_pool_of_which_neither_plan_nor_cluster_knows_the_etag_keeps_the
     untagged(stage, pool)
     ended = await stage.run(stage.plan(stage.put_cluster(without=(pool,))))
     assert (ended.outcome, stage.writes) == (Outcome.FAILED, [])
-    assert f"no eTag tells whether somebody has changed pool {pool} meanwhile" in ended.why
+    assert f"no eTag tells whether someone has changed pool {pool} meanwhile" in ended.why
 
 
 async def test_the_plans_own_etag_of_a_pool_is_enough(failed_cluster: Stage) -> None:

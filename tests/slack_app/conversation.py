@@ -206,7 +206,13 @@ class Conversation:
 @cache
 def titles(world: str) -> dict[str, set[str]]:
     expected = Scenario.load(world).expect.items()
-    return {cluster: {title_of(LIBRARY, one.code) for one in found} for cluster, found in expected}
+    return {cluster: {text for one in found for text in _said_of(one.code)} for cluster, found in expected}
+
+
+def _said_of(code: str) -> set[str]:
+    """The title, and of the first line of an answer the longest part that is no fact."""
+    fixed = re.split(r"{{.*?}}|{%.*?%}|`", LIBRARY[code].effect)
+    return {title_of(LIBRARY, code), max((" ".join(part.split()) for part in fixed), key=len) or "?"}
 
 
 def cluster_of(message: Message) -> str:

@@ -17,7 +17,7 @@ from tests.slack_app.reading import answered, buttons, heads, is_answer, seen
 SHARED = "partner-support"
 PRIVATE = re.compile(r"/subscriptions/|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}|\d+ vCPU|Current Limit")
 """What none of the others may read: ids, and what proves it."""
-STATE = "`prod-weu`: FOUND*"
+STATE = "`prod-weu`: UNHEALTHY*"
 
 
 def public(control: Control, channel: str = SHARED) -> list[Message]:

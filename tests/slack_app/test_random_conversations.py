@@ -17,6 +17,7 @@ __all__ = ["reads"]
 SEEDS, EVENTS = 12, 8
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("seed", range(SEEDS))
 async def test_each_thread_has_one_cluster_everybody_is_answered_titles_are_true_and_what_is_clear_is_not_red(
     reads: Reads, control: Control, arm: ArmServer, seed: int

@@ -35,7 +35,7 @@ async def posted(control: Control, channel: str) -> tuple[Message, StoredFile]:
 async def test_the_packet_is_a_file_in_the_thread_and_says_what_is_in_it(bot: Bot, control: Control) -> None:
     await control.slash("requester", INSIDE, "/aks", "support prod-weu")
     head, file = await posted(control, INSIDE)
-    assert "Support packet of `prod-weu` (FOUND): the file is in this thread." in seen(head)
+    assert "Support packet of `prod-weu` (UNHEALTHY): the file is in this thread." in seen(head)
     listed = " ".join(seen(message) for message in control.thread(INSIDE, head.ts))
     requester = control.team.person("requester").id
     assert requester in str(control.thread(INSIDE, head.ts)[1].blocks)

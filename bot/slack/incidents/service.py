@@ -179,7 +179,7 @@ class IncidentService:
             return
         if sighting.asked and how is How.REPEAT:
             return  # answered where it was asked
-        what = f"link {team} {incident.id} {incident.rounds} {sighting.user}"
+        what = f"link {team} {incident.cluster} {incident.id} {incident.rounds} {sighting.user}"
         first = await self._incidents.claim(what, sighting.id)
         # Where it was reported from elsewhere a pointer stands already, but for a report that opens it again.
         if not first or (sighting.spot in incident.elsewhere and how is not How.REOPENED):
