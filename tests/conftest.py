@@ -12,7 +12,7 @@ from tests import sample
 HERE = Path(__file__).parent
 
 ONE_OF = {
-    "slack_app": 20,
+    "slack_app": 40,
     "scenarios": 16,
     "chaos": 24,
     "browser": 16,
