@@ -17,10 +17,11 @@ MOST = 200
 _CHANGE = """
 local at = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not at then return 0 end
-redis.call('ZREM', KEYS[1], ARGV[1])
 redis.call('ZADD', KEYS[1], at, ARGV[2])
+if ARGV[1] ~= ARGV[2] then redis.call('ZREM', KEYS[1], ARGV[1]) end
 return 1
 """
+"""Added first: without its only member the key would be gone, and its expiry with it."""
 
 
 @dataclass(frozen=True, slots=True)
