@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -50,3 +51,18 @@ async def test_when_the_memory_is_away_it_is_said(kept: RecentChecks, connection
     await connection.embedded.__aexit__(None, None, None)
     with pytest.raises(StoreAway):
         await kept.add("T1", _check(1))
+
+
+async def test_the_only_one_keeps_its_expiry_when_more_is_known_of_it(
+    kept: RecentChecks, connection: Connection
+) -> None:
+    await kept.add("T1", _check(1))
+    assert await kept.change("T1", _check(1), replace(_check(1), now="over"))
+    assert await connection.redis.ttl(keys.recent("T1")) > 0
+    assert [one.now for one in await kept.latest("T1", NOW)] == ["over"]
+
+
+async def test_a_change_to_what_it_is_already_keeps_it(kept: RecentChecks) -> None:
+    await kept.add("T1", _check(1))
+    assert await kept.change("T1", _check(1), _check(1))
+    assert [one.request for one in await kept.latest("T1", NOW)] == ["r1"]
