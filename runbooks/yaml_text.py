@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from yaml.error import Mark, MarkedYAMLError
+from yaml.error import MarkedYAMLError
 
 LONGEST = 1_000_000
 """Characters."""
@@ -26,37 +26,21 @@ _TEXT = "tag:yaml.org,2002:str"
 class NotPlain(MarkedYAMLError):
     """YAML that may be valid but is refused; `problem` says why."""
 
-    def __init__(self, why: str, mark: Mark | None = None) -> None:
+    def __init__(self, why: str, mark: Any = None) -> None:
         super().__init__(problem=why, problem_mark=mark)
 
 
-class PlainLoader(yaml.SafeLoader):
-    """YAML without aliases, of limited depth and size."""
+class PlainLoader(yaml.CSafeLoader):
+    """YAML without aliases, of limited depth and size. A pass over its events refuses what is not, before anything is
+    composed; libyaml reads both times, ten times as fast as Python does."""
 
     longest, most_values = LONGEST, MOST_VALUES
 
     def __init__(self, text: str) -> None:
         if len(text) > self.longest:
             raise NotPlain(f"it has more than {self.longest} characters")
+        _refuse_bombs(text, self.most_values)
         super().__init__(text)
-        self._depth = self._values = 0
-
-    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        event = self.peek_event()  # type: ignore[no-untyped-call]
-        mark = event.start_mark
-        if isinstance(event, yaml.AliasEvent):
-            raise NotPlain("an alias (`*name`) is not read here: write out what it stands for", mark)
-        self._values += 1
-        if self._values > self.most_values:
-            raise NotPlain(f"it holds more than {self.most_values} values", mark)
-        if self._depth >= DEEPEST:
-            raise NotPlain(f"it is nested more than {DEEPEST} levels deep", mark)
-        self._depth += 1
-        node = super().compose_node(parent, index)
-        self._depth -= 1
-        if isinstance(node, yaml.ScalarNode) and node.tag != _TEXT and len(node.value) > LONGEST_NUMBER:
-            raise NotPlain(f"no number or date has {len(node.value)} characters", mark)
-        return node
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         try:
@@ -71,6 +55,30 @@ class ManyValues(PlainLoader):
     """For files that people let grow: a kubeconfig with the certificates of hundreds of clusters."""
 
     longest, most_values = 8 * LONGEST, 10 * MOST_VALUES
+
+
+def _refuse_bombs(text: str, most_values: int) -> None:
+    depth = values = 0
+    resolver = yaml.resolver.Resolver()
+    for event in yaml.parse(text, yaml.CSafeLoader):
+        mark = event.start_mark
+        if isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if isinstance(event, yaml.AliasEvent):
+            raise NotPlain("an alias (`*name`) is not read here: write out what it stands for", mark)
+        if not isinstance(event, yaml.NodeEvent):
+            continue
+        values += 1
+        if values > most_values:
+            raise NotPlain(f"it holds more than {most_values} values", mark)
+        if depth >= DEEPEST:
+            raise NotPlain(f"it is nested more than {DEEPEST} levels deep", mark)
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.ScalarEvent) and len(event.value) > LONGEST_NUMBER:
+            tag = event.tag or resolver.resolve(yaml.ScalarNode, event.value, event.implicit)  # type: ignore[no-untyped-call]
+            if tag != _TEXT:
+                raise NotPlain(f"no number or date has {len(event.value)} characters", mark)
 
 
 def load_yaml(text: str, loader: type[PlainLoader] = PlainLoader) -> Any:

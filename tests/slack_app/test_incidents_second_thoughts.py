@@ -127,7 +127,7 @@ async def test_stop_holds_where_the_bot_has_only_asked(reads: Reads, control: Co
         said = control.say("requester", "incidents", NO_CLUSTER)
         menu = await until_said(control, "Which cluster")
         control.mention("visitor", "incidents", "stop", thread_ts=said.ts)
-        quiet = await until_said(control, "I am quiet in this thread")
+        quiet = await until_said(control, "Muted in this thread")
         control.say("approver", "incidents", FULL_QUOTA, thread_ts=said.ts)
         control.say("requester", "platform-on-call", FULL_SUBNET)
         await until_answered(control, "platform-on-call")
@@ -173,7 +173,7 @@ async def test_another_cluster_in_the_thread_of_an_incident_gets_a_thread_of_its
         await control.until(lambda: sum(map(is_answer, said_by_bot(control))) == 2, 60)
         (head,) = [one for one in cards(control) if "prod-eus2" in seen(one)]
         control.say("visitor", "incidents", "stop", thread_ts=report.ts)
-        quiet = await until_said(control, "I am quiet in this thread")
+        quiet = await until_said(control, "Muted in this thread")
     assert link.thread_ts == quiet.thread_ts == report.ts
     assert head.thread_ts in (None, head.ts)
     for one in said_by_bot(control):
@@ -189,6 +189,6 @@ async def test_stop_where_it_only_points_elsewhere_leaves_the_incidents_own_thre
         there = control.say("approver", "platform-on-call", FULL_QUOTA)
         await until_said(control, "is known already", "platform-on-call")
         control.say("visitor", "platform-on-call", "stop", thread_ts=there.ts)
-        await until_said(control, "I am quiet in this thread", "platform-on-call")
+        await until_said(control, "Muted in this thread", "platform-on-call")
         await found_over(control, arm, answer)
-    assert not any("I am quiet" in seen(one) for one in said_by_bot(control))
+    assert not any("Muted in" in seen(one) for one in said_by_bot(control))
