@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from hashlib import sha256
 
 from bot.address import Address
 from bot.incidents.model import REOPENS_WITHIN, Book, How, Incident, Sighting, State, Verdict, pruned
@@ -78,9 +79,14 @@ def _closed_lately(book: Book, sighting: Sighting) -> Incident | None:
     )
 
 
+def _name(sighting: Sighting) -> str:
+    """The same each time it is entered; another where the message was changed and speaks of another cluster now."""
+    return sha256("\0".join((sighting.cluster.lower(), sighting.id)).encode(errors="replace")).hexdigest()[:24]
+
+
 def _opened(sighting: Sighting, *, apart: bool) -> Joined:
     made = Incident(
-        id=sighting.id,
+        id=_name(sighting),
         cluster=sighting.cluster,
         codes=sighting.codes,
         why=sighting.why,

@@ -102,3 +102,11 @@ def test_a_book_comes_back_from_its_json_as_it_was() -> None:
     book, _ = observe(book, seen(QUOTA, ("subnet-full", "nodes")))
     assert read_book(encode(book.incidents, tuple[Incident, ...])) == book
     assert read_book("") == Book()
+
+
+def test_a_message_changed_to_another_cluster_opens_an_incident_of_its_own() -> None:
+    said = sighting("1")
+    _, here = join(Book(), said)
+    _, again = join(Book(), said)
+    _, there = join(Book(), replace(said, cluster=f"{said.cluster}-2"))
+    assert here.incident.id == again.incident.id != there.incident.id

@@ -156,7 +156,7 @@ async def test_a_cluster_that_does_not_exist_cannot_be_muted_and_an_id_is_as_goo
         await control.slash("requester", "incidents", "/aks", "mute quota-exceeded prod-wue until 4h a migration")
         await control.until(lambda: any("no cluster prod-wue" in seen(one) for one in control.ephemerals("requester")))
         await control.slash("requester", "incidents", "/aks", f"mute quota-exceeded {prod} until 4h a migration")
-        await until_said(control, "I say nothing by myself about `quota-exceeded` on `prod-weu`")
+        await until_said(control, "`quota-exceeded` on `prod-weu` is muted until")
         control.say("requester", "incidents", FULL_QUOTA)
         control.say("requester", "platform-on-call", FULL_SUBNET)
         await until_said(control, "prod-weu", "platform-on-call")

@@ -39,9 +39,20 @@ async def test_a_click_on_a_full_disk_is_told_at_once_and_never_takes_effect(
             said = await desk.told("approver", "takes no writes", "its disk is full", "nothing was done")
             assert "Error" not in said
             filler.unlink()
-            await desk.declined(proposal)
+            await _declined_when_it_is_back(desk, proposal)
             await desk.says("declined")
     assert writes(arm) == []
+
+
+async def _declined_when_it_is_back(desk: Desk, proposal: Message) -> None:
+    """Until the server writes again, the modal says so where it could not be stored, and stays open."""
+    async with asyncio.timeout(60):
+        while True:
+            await desk.declined(proposal)
+            if desk.control.modal("approver") is None:
+                return
+            await desk.control.close_view("approver")
+            await asyncio.sleep(0.5)
 
 
 async def test_a_click_on_a_full_server_is_told_at_once(
