@@ -7,6 +7,8 @@ import signal
 from collections.abc import Coroutine
 from typing import Any
 
+_CANCEL_AGAIN_S = 10.0
+
 
 async def stop_requested() -> None:
     """Until then. Whoever waits for it leaves its contexts, and these drain and close."""
@@ -29,7 +31,10 @@ async def unless_stopped(work: Coroutine[Any, Any, None]) -> None:
         await asyncio.wait((doing, stop), return_when=asyncio.FIRST_COMPLETED)
     finally:
         stop.cancel()
-        doing.cancel()
-        await asyncio.wait((doing, stop))
+        while not doing.done():
+            # A library may swallow one cancellation that comes at a bad moment; what closes slowly is left its time.
+            doing.cancel()
+            await asyncio.wait((doing,), timeout=_CANCEL_AGAIN_S)
+        await asyncio.wait((stop,))
     if not doing.cancelled():
         doing.result()

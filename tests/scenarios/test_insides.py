@@ -166,6 +166,12 @@ def test_leases_are_fresh_where_nodes_are_heard_of_and_stale_where_not(name: str
             assert (age > timedelta(seconds=40)) == (condition(node, "Ready")["status"] == "Unknown")
 
 
+def _is_of_azure(rule: Body) -> bool:
+    """A rule about what the Azure Service Operator holds. Its kinds are many, and none of them holds a secret."""
+    groups = rule.get("apiGroups", ())
+    return bool(groups) and all(group.endswith(".azure.com") for group in groups)
+
+
 def test_the_reader_may_look_and_nothing_else() -> None:
     for world, _, kube in insides("healthy-fleet"):
         role = kube.find("clusterroles", "aksbot-reader")
@@ -173,7 +179,8 @@ def test_the_reader_may_look_and_nothing_else() -> None:
         creates = [rule for rule in role["rules"] if "create" in rule["verbs"]]
         assert [rule["resources"] for rule in creates] == [["subjectaccessreviews"]]  # a question, which stores nothing
         assert {verb for rule in role["rules"] if rule not in creates for verb in rule["verbs"]} == {"get", "list"}
-        assert not {"secrets", "*"} & {one for rule in role["rules"] for one in rule.get("resources", ())}
+        named = [rule for rule in role["rules"] if not _is_of_azure(rule)]
+        assert not {"secrets", "*"} & {one for rule in named for one in rule.get("resources", ())}
         binding = kube.find("clusterrolebindings", "aksbot-reader")
         reader = next(one for one in world.principals if one.name == "reader")
         assert binding is not None
