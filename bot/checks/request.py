@@ -41,6 +41,8 @@ class CheckRequest:
     asked_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     reported_by: str = ""
     """The person whose report began this check, whom the answer names; empty where somebody asked, or an app."""
+    notify: tuple[str, ...] = ()
+    """The people and user groups whom the answer to an alert calls, unless it is clear."""
 
     @property
     def question(self) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
-from bot.policy.section import Clusters, ClustersOrNone, Section, listed
+from bot.policy.section import Clusters, ClustersOrNone, PeopleOrGroups, Section, listed
 
 NameGlob = Annotated[str, StringConstraints(pattern=r"^[^\sA-Z#]{1,80}$")]
 NameGlobs = Annotated[tuple[NameGlob, ...], BeforeValidator(listed)]
@@ -46,6 +46,11 @@ class Channels(Section):
     auto_check: bool = Field(default=True, description="true: check by itself; false: offer a button instead")
     alerts: Annotated[tuple[AlertRule, ...], BeforeValidator(listed)] = Field(
         default=(), description="a list of rules, each with a channel and clusters; the first that fits counts"
+    )
+    notify: PeopleOrGroups = Field(
+        default=(),
+        description="who is called when a check proves what an alert said, or cannot tell: people as "
+        "T0123ABCD:U0123ABCD, user groups as S0123ABCD; empty: nobody",
     )
     longest_mute_hours: Annotated[int, Field(ge=0, le=24 * 90)] = Field(
         default=24 * 14, description="for how long anybody may mute something: 0 (nobody may) to 2160 hours"

@@ -11,10 +11,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
-from bot.policy.section import Clusters, Section, explained, listed, not_empty
+from bot.policy.section import Clusters, PeopleOrGroups, Section, explained, listed, not_empty
 
-Approver = Annotated[str, StringConstraints(pattern=r"^(T[A-Z0-9]{2,}:[UW][A-Z0-9]{2,}|S[A-Z0-9]{2,})$")]
-Approvers = Annotated[tuple[Approver, ...], BeforeValidator(listed)]
 RemedyGlob = Annotated[str, StringConstraints(pattern=r"^[a-z*?-]{1,60}$")]
 KNOWN_REMEDIES, NO_SUCH_REMEDY = "remedies", "no_such_remedy"
 
@@ -171,7 +169,7 @@ class Escalation(Section):
     after_minutes: Annotated[int, Field(ge=1, le=720)] = Field(
         description="how long a request has waited for approval: 1 to 720 minutes, less than expires_minutes"
     )
-    ping: Annotated[Approvers, AfterValidator(not_empty)] = Field(
+    ping: Annotated[PeopleOrGroups, AfterValidator(not_empty)] = Field(
         description="who is called then: some of the rule's approvers, as T0123ABCD:U0123ABCD or S0123ABCD"
     )
 
@@ -193,13 +191,15 @@ class FixRule(Section):
 
     clusters: Clusters = Field(description="a list of cluster names, with * and ? as in a shell")
     remedies: Remedies = Field(default=("*",), description="a list of remedies, with * and ?: [reconcile-*]")
-    approvers: Approvers = Field(description="a list of T0123ABCD:U0123ABCD and user groups S0123ABCD; empty: nobody")
+    approvers: PeopleOrGroups = Field(
+        description="a list of T0123ABCD:U0123ABCD and user groups S0123ABCD; empty: nobody"
+    )
     approvals: Annotated[int, Field(ge=1, le=3), AfterValidator(_can_be_given)] = Field(
         default=1, description="how many people: 1, 2 or 3; not more than there are approvers"
     )
     requester_counts: bool = Field(default=True, description="true, or false: whoever asks cannot approve")
     reason: bool = Field(default=False, description="true: whoever asks must say why")
-    ping: Approvers = Field(default=(), description="who is called: as approvers; empty: the approvers")
+    ping: PeopleOrGroups = Field(default=(), description="who is called: as approvers; empty: the approvers")
     escalate: Annotated[tuple[Escalation, ...], BeforeValidator(listed), AfterValidator(_can_approve)] = Field(
         default=(), description="a list of steps, each with after_minutes and ping: who is called, too, and when"
     )
@@ -207,7 +207,7 @@ class FixRule(Section):
         default=HighestRisk.HIGH, description="low, medium or high"
     )
     frozen: Names = Field(default=(), description="the names of freezes in which this rule does not work")
-    break_glass: Approvers = Field(
+    break_glass: PeopleOrGroups = Field(
         default=(), description="who may, alone and with a reason, in spite of freezes and missing approvals"
     )
 

@@ -31,6 +31,8 @@ def not_empty(value: tuple[Any, ...]) -> tuple[Any, ...]:
     return value
 
 
+PersonOrGroup = Annotated[str, StringConstraints(pattern=r"^(T[A-Z0-9]{2,}:[UW][A-Z0-9]{2,}|S[A-Z0-9]{2,})$")]
+PeopleOrGroups = Annotated[tuple[PersonOrGroup, ...], BeforeValidator(listed)]
 ClustersOrNone = Annotated[tuple[ClusterGlob, ...], BeforeValidator(listed)]
 Clusters = Annotated[ClustersOrNone, AfterValidator(not_empty)]
 

@@ -86,7 +86,13 @@ def incident_wiring(
 
     queue = IncidentQueue(jobs)
     incident_service = IncidentService(
-        queue=queue, incidents=incidents, telling=telling, run=run, spans=spans, looked=looked
+        queue=queue,
+        incidents=incidents,
+        telling=telling,
+        run=run,
+        spans=spans,
+        looked=looked,
+        notify=policy.channels.notify,
     )
     desk = IncidentHandlers(
         incident_service=incident_service,

@@ -32,7 +32,7 @@ from bot.slack.inbound.gate import refusal
 from bot.slack.kit import sentences
 from bot.slack.kit.message import Pressed, section
 from bot.slack.kit.modal import modal
-from bot.slack.kit.naming import addressed
+from bot.slack.kit.naming import addressed, calling
 from bot.slack.talk import text as talk_text
 from bot.slack.talk import view as talk_view
 from bot.slack.triage.view import triaged
@@ -137,7 +137,7 @@ CHECK: dict[str, Surface] = {
     "progress-in-words": partial(checks_view.progress, Progress("prod-weu", (7, 19), (4, 22)), plan=False),
     "found": partial(checks_view.answer, answer(diagnoses.found()), PRESSED, library()),
     "found-called": partial(
-        checks_view.calling, checks_view.answer(answer(diagnoses.found()), PRESSED, library()), "U0REQUESTER"
+        checks_view.calling, checks_view.answer(answer(diagnoses.found()), PRESSED, library()), ["U0REQUESTER"]
     ),
     "found-with-links": partial(
         checks_view.answer,
@@ -153,6 +153,11 @@ CHECK: dict[str, Surface] = {
     "found-with-detectors": partial(checks_view.answer, with_detectors(diagnoses.found()), DETECTED, library()),
     "found-for-a-reporter": partial(
         addressed, checks_view.answer(answer(diagnoses.found()), PRESSED, library()).head, "U0REQUESTER"
+    ),
+    "found-for-those-on-call": partial(
+        calling,
+        checks_view.answer(answer(diagnoses.found()), PRESSED, library()).head,
+        ["S0ONCALL", "T0123ABCD:U0APPROVER"],
     ),
     "clear-with-detectors": partial(checks_view.answer, with_detectors(diagnoses.clear()), DETECTED, library()),
     "detectors-denied": partial(checks_view.answer, detectors_denied(diagnoses.clear()), DETECTED, library()),

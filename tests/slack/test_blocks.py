@@ -95,13 +95,13 @@ def test_the_first_cause_can_be_acted_on_from_the_head_but_not_twice_in_a_row_in
 
 def test_who_asked_is_called_by_a_new_message_whose_text_is_the_first_line() -> None:
     said = checks_view.answer(answer(diagnoses.found()), PRESSED, library())
-    called = checks_view.calling(said, "U0REQUESTER")
+    called = checks_view.calling(said, ["U0REQUESTER"])
     assert "U0REQUESTER" in json.dumps(called.thread[0].blocks)
     assert "U0REQUESTER" not in json.dumps(called.head.blocks)
     assert called.thread[0].text.startswith("`prod-weu` cannot add nodes to pool `apps`")
     assert_accepted(called)
     nothing = checks_view.answer(answer(diagnoses.beside()), PRESSED, library())
-    assert checks_view.calling(nothing, "U0REQUESTER") == nothing
+    assert checks_view.calling(nothing, ["U0REQUESTER"]) == nothing
 
 
 def test_hostile_names_and_texts_stay_text() -> None:

@@ -203,6 +203,10 @@ class Conversation:
         return found
 
 
+_TELLING = 12
+"""Characters: `cannot add nodes` says which problem it is, `is full (` does not."""
+
+
 @cache
 def titles(world: str) -> dict[str, set[str]]:
     expected = Scenario.load(world).expect.items()
@@ -210,9 +214,9 @@ def titles(world: str) -> dict[str, set[str]]:
 
 
 def _said_of(code: str) -> set[str]:
-    """The title, and of the first line of an answer the longest part that is no fact."""
-    fixed = re.split(r"{{.*?}}|{%.*?%}|`", LIBRARY[code].effect)
-    return {title_of(LIBRARY, code), max((" ".join(part.split()) for part in fixed), key=len) or "?"}
+    """The title, and of the first line of an answer the parts that are no fact, but for small words."""
+    fixed = (" ".join(part.split()) for part in re.split(r"{{.*?}}|{%.*?%}|`", LIBRARY[code].effect))
+    return {title_of(LIBRARY, code), *(part for part in fixed if len(part) >= _TELLING)}
 
 
 def cluster_of(message: Message) -> str:

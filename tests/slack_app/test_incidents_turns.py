@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from bot.store.connect import Connection
+from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control
 from sandbox.slack.server import SlackServer
+from sandbox.slack.workspace import make_id
 from tests.slack_app.hearing import (
     ENDED_BY_HAND,
     FULL_QUOTA,
@@ -14,6 +16,7 @@ from tests.slack_app.hearing import (
     Reads,
     cards,
     confirmed,
+    hold,
     merely_likely,
     reads,
     said_by_bot,
@@ -169,6 +172,22 @@ async def test_an_unknown_alert_app_is_asked_about_once_and_then_read(reads: Rea
         await until_said(control, "3 reports")
     assert len(cards(control)) == 1
     assert sum("Allowed: I read" in seen(one) for one in said_by_bot(control)) == 1
+
+
+@pytest.mark.parametrize(("real", "called"), [(True, 1), (False, 0)], ids=["a problem", "clear"])
+async def test_the_verdict_on_an_alert_calls_whom_policy_names_unless_it_is_clear(
+    reads: Reads, control: Control, arm: ArmServer, real: bool, called: int
+) -> None:
+    if not real:
+        hold(arm, "healthy-fleet")
+    trusted, group = make_id("A", control.team.domain, MONITOR), "S0ONCALL00"
+    async with reads(f"channels:\n  alert_apps: [{trusted}]\n  notify: [{group}]\n"):
+        control.say_as_app(MONITOR, "incidents", "", attachments=[QUOTA_CARD])
+        await until_answered(control)
+        control.say("requester", "platform-on-call", FULL_QUOTA)
+        await until_said(control, "is known already" if real else "prod-weu", "platform-on-call")
+    assert sum(group in str(message.blocks) for message in said_by_bot(control)) == called
+    assert not any(group in str(message.blocks) for message in said_by_bot(control, "platform-on-call"))
 
 
 async def test_an_app_that_somebody_refused_is_not_read(reads: Reads, control: Control) -> None:

@@ -122,7 +122,8 @@ async def test_who_cannot_be_looked_up_in_time_is_told(bot: Bot, control: Contro
 
 @pytest.mark.soak
 async def test_a_limit_that_outlasts_every_try_is_outlasted(bot: Bot, control: Control, slack: SlackServer) -> None:
-    await _asked(control, "staging-neu")  # in this channel: who reads it is not known otherwise, so it would count as outside
+    # Asked here: a channel of which nothing is known counts as outside.
+    await _asked(control, "staging-neu")
     await answered(control)
     slack.faults.append(Fault("429", times=25))
     await _asked(control)

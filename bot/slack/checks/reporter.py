@@ -30,8 +30,9 @@ from bot.slack.inbound.gate import Gate
 from bot.slack.inbound.outside import Outside
 from bot.slack.kit import limits, sentences
 from bot.slack.kit.message import AnswerMessages, Message, Pressed
-from bot.slack.kit.naming import addressed
+from bot.slack.kit.naming import addressed, calling
 from handlers.fleet.names import NoSuchCluster
+from handlers.model import State
 from handlers.problem import Problem
 from runbooks.library import Library
 
@@ -191,7 +192,8 @@ class SlackReporter:
         if await self._is_outside(request):
             await self._answer_outside(request, checks_view.outside(answer, self._library), said)
         else:
-            await self._answer(request, said)
+            clear = answer.report.diagnosis.state is State.CLEAR
+            await self._answer(request, said, () if clear else request.notify)
         self._count(request, answer.report.diagnosis.state.value)
 
     async def failed(self, request: CheckRequest, problem: Problem) -> None:
@@ -230,7 +232,7 @@ class SlackReporter:
         if await self._is_outside(request):
             await self._answer_outside(request, checks_view.failed_outside(_name_of(request)), said)
         else:
-            await self._answer(request, said)
+            await self._answer(request, said, request.notify)
 
     async def _is_outside(self, request: CheckRequest) -> bool:
         """Where the bot has no place, only whoever asked is answered anyway."""
@@ -259,19 +261,23 @@ class SlackReporter:
         except Refused as refused:
             log.info("nobody is told the rest of %s: %s", where.job, refused)
 
-    async def _answer(self, request: CheckRequest, said: AnswerMessages) -> None:
+    async def _answer(self, request: CheckRequest, said: AnswerMessages, notify: Sequence[str] = ()) -> None:
+        """`notify`: who is called where nobody has asked."""
         where, why = Reply.of(request), self._no_place.pop(request.id, None)
         if request.reported_by:
             said = replace(said, head=addressed(said.head, request.reported_by))
+        elif notify:
+            said = replace(said, head=calling(said.head, notify))
         try:
             if why:
                 await self._message_poster.elsewhere(where, said, why)
                 return
             try:
                 head, edited = await self._stand(request, said.head, final=True)
-                if edited and request.place.user and not where.place.channel.startswith(DIRECT):
+                asked = tuple(notify) or (request.place.user,)
+                if edited and all(asked) and not where.place.channel.startswith(DIRECT):
                     # An edit rings no bell; a new message that names them does, and its text is the first line.
-                    said = checks_view.calling(said, request.place.user)
+                    said = checks_view.calling(said, asked)
                 await self._message_poster.in_thread(where, head, said)
                 self._show_pictures(where, head, said)
             except Refused as refused:

@@ -44,6 +44,7 @@ from bot.slack.kit.message import (
     section,
     suggestion,
 )
+from bot.slack.kit.naming import for_people
 from bot.slack.kit.rich_text import Element, bullets, lines, text
 from bot.slack.kit.rich_text import blocks as rich_blocks
 from bot.slack.kit.rich_text import section as rich_section
@@ -129,13 +130,12 @@ def for_one(said: AnswerMessages) -> AnswerMessages:
     return AnswerMessages(head, said.thread)
 
 
-def calling(said: AnswerMessages, user: str) -> AnswerMessages:
+def calling(said: AnswerMessages, names: Sequence[str]) -> AnswerMessages:
     """The answer, of which the first message in the thread calls who asked."""
     if not said.thread:
         return said
     first, *rest = said.thread
-    for_them: Block = rich_section(text(sentences.FOR), {"type": "user", "user_id": user})
-    called = Message(first.text, (*rich_blocks([for_them]), *first.blocks))
+    called = Message(first.text, (*rich_blocks([for_people(names)]), *first.blocks))
     return replace(said, thread=(called, *rest))
 
 

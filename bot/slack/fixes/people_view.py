@@ -6,6 +6,7 @@ from bot.render.clean import one_line
 from bot.slack.fixes.text import Moment, Said, Who
 from bot.slack.kit import escaping
 from bot.slack.kit.message import Block
+from bot.slack.kit.naming import mention
 from bot.slack.kit.rich_text import Element, entity_of, text
 from bot.slack.kit.rich_text import blocks as rich_blocks
 from bot.slack.kit.rich_text import section as rich_section
@@ -33,8 +34,7 @@ def as_text(*said: Said) -> str:
 
 def _element(piece: str | Who | Moment) -> Element:
     if isinstance(piece, Who):
-        group = piece.id.startswith("S")
-        return {"type": "usergroup", "usergroup_id": piece.id} if group else {"type": "user", "user_id": piece.id}
+        return mention(piece.id)
     if isinstance(piece, Moment):
         fallback = f"{piece.at:%H:%M} UTC"
         return {"type": "date", "timestamp": int(piece.at.timestamp()), "format": "{time}", "fallback": fallback}

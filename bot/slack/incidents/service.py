@@ -61,7 +61,9 @@ class IncidentService:
         run: Runner,
         spans: Spans,
         looked: Looked,
+        notify: Sequence[str] = (),
     ) -> None:
+        self._notify = tuple(notify)
         self._queue, self._incidents, self._telling = queue, incidents, telling
         self._run, self._spans, self._looked = run, spans, looked
         self._edits = Pace(_EDITS_AT_ONCE, EDITS_PER_MINUTE)
@@ -210,6 +212,7 @@ class IncidentService:
             place,
             fresh=incident.rounds > 1,
             reported_by=reporter,
+            notify=() if reporter else self._notify,
         )
         await self._submit_look(team, incident, 0)
         await self._queue.check(request)
