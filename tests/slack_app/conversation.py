@@ -7,16 +7,16 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import pairwise
 
+from bot.render.headline import for_cluster, headline, plain
 from bot.slack.incidents.view import title_of
+from handlers.model import Finding
 from sandbox.arm.server import ArmServer
-from sandbox.scenario import Scenario
 from sandbox.slack.control import Control
 from sandbox.slack.message import Message
 from sandbox.slack.server import Trouble
-from tests.checking import LIBRARY
+from tests.checking import LIBRARY, check
 from tests.slack_app.hearing import hold, part_of, said_by_bot
 from tests.slack_app.reading import is_answer, seen
 
@@ -44,13 +44,14 @@ class Conversation:
     control: Control
     arm: ArmServer
     chance: random.Random
-    world: str = WORLDS[0]
     reports: list[tuple[str, Message, str]] = field(default_factory=list)
     """Who reported what, and about which cluster."""
     answers: dict[str, Message] = field(default_factory=dict)
     """One answer about each cluster, under which somebody checks again."""
+    true: dict[str, set[str]] = field(default_factory=dict)
+    """What is true of each cluster now: the title and the first line of all that a check finds."""
     proved: dict[str, set[str]] = field(default_factory=dict)
-    """What was true of each cluster at some time, by title."""
+    """What was true of each cluster at some time."""
 
     async def begin(self) -> None:
         """Somebody asks about each cluster."""
@@ -63,17 +64,13 @@ class Conversation:
     def _answers(self) -> list[Message]:
         return [one for one in said_by_bot(self.control, "platform-on-call") if is_answer(one)]
 
-    def truth(self, cluster: str) -> set[str]:
-        """The titles of all that a check finds there now."""
-        return titles(self.world).get(cluster, set())
-
-    def becomes(self, world: str) -> None:
-        for name in CLUSTERS:
-            self.proved.setdefault(name, set()).update(self.truth(name))
-        self.world = world
+    async def becomes(self, world: str) -> None:
+        """Azure holds another world. What a check finds in it is true from now on."""
         hold(self.arm, world)
         for name in CLUSTERS:
-            self.proved[name] |= self.truth(name)
+            diagnosis = await check(self.arm, name)
+            self.true[name] = {said for one in diagnosis.findings for said in _said_of(one.finding, name)}
+            self.proved.setdefault(name, set()).update(self.true[name])
 
     # -- what is said -----------------------------------------------------------------------------------------
 
@@ -168,8 +165,8 @@ class Conversation:
     def _titles(self) -> Iterator[str]:
         """What is called confirmed or found is so now; what is over was so once."""
         for card in self._cards():
-            line, cluster = seen(card).partition("\n")[0], cluster_of(card)
-            true = self.truth(cluster) if re.search("Confirmed:|Found:", line) else self.proved[cluster]
+            line, cluster = seen(card).partition("\n")[0].replace("`", ""), cluster_of(card)
+            true = self.true[cluster] if re.search("Confirmed:|Found:", line) else self.proved[cluster]
             if re.search("Confirmed:|Found:|Over:", line) and not any(title in line for title in true):
                 yield f"the card of {cluster} says {line[:120]!r}, and true is {sorted(true)}"
 
@@ -177,7 +174,7 @@ class Conversation:
         for name in CHANNELS:
             for one in said_by_bot(self.control, name):
                 cluster = cluster_of(one)
-                if part_of(one) in ("card", "head") and cluster and not self.truth(cluster) and _is_red(one):
+                if part_of(one) in ("card", "head") and cluster and not self.true[cluster] and _is_red(one):
                     yield f"{cluster} was proved clear, and this is red: {seen(one)[:120]!r}"
 
     def _running(self) -> Iterator[str]:
@@ -203,20 +200,9 @@ class Conversation:
         return found
 
 
-_TELLING = 12
-"""Characters: `cannot add nodes` says which problem it is, `is full (` does not."""
-
-
-@cache
-def titles(world: str) -> dict[str, set[str]]:
-    expected = Scenario.load(world).expect.items()
-    return {cluster: {text for one in found for text in _said_of(one.code)} for cluster, found in expected}
-
-
-def _said_of(code: str) -> set[str]:
-    """The title, and of the first line of an answer the parts that are no fact, but for small words."""
-    fixed = (" ".join(part.split()) for part in re.split(r"{{.*?}}|{%.*?%}|`", LIBRARY[code].effect))
-    return {title_of(LIBRARY, code), *(part for part in fixed if len(part) >= _TELLING)}
+def _said_of(finding: Finding, cluster: str) -> set[str]:
+    first = for_cluster(headline(finding, LIBRARY, cluster).effect, cluster)
+    return {title_of(LIBRARY, finding.code), plain(first)}
 
 
 def cluster_of(message: Message) -> str:

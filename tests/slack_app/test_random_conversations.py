@@ -28,7 +28,7 @@ async def test_each_thread_has_one_cluster_everybody_is_answered_titles_are_true
         talk = Conversation(control, arm, chance)
         await talk.begin()
         for world in worlds(chance):
-            talk.becomes(world)
+            await talk.becomes(world)
             for _ in range(EVENTS):
                 talk.happens()
             assert await talk.settled() == []

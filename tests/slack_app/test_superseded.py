@@ -6,6 +6,7 @@ from bot.app import Bot
 from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control
 from sandbox.slack.message import Message
+from tests.slack_app.conftest import SCENARIO
 from tests.slack_app.hearing import hold
 from tests.slack_app.reading import answered, buttons, is_answer, seen
 
@@ -53,6 +54,17 @@ async def test_an_older_answer_elsewhere_points_to_the_newer_one_but_not_to_a_ch
     await control.until(lambda: "Checked again at" in seen(now(control, head)), PATIENCE_S)
     newer = control.team.channel("platform-on-call").id
     assert f"/archives/{newer}/" in str(now(control, head).blocks)
+
+
+async def test_what_a_check_again_has_found_is_over_too(bot: Bot, control: Control, arm: ArmServer) -> None:
+    hold(arm, "healthy-fleet")
+    head = await asked(control)
+    hold(arm, SCENARIO)
+    await control.press("approver", head, "check_again")
+    await control.until(lambda: ":red_circle:" in seen(now(control, head)), PATIENCE_S)
+    hold(arm, "healthy-fleet")
+    await control.press("approver", head, "check_again")
+    await control.until(lambda: ":white_check_mark:" in seen(now(control, head)), PATIENCE_S)
 
 
 async def test_what_nobody_could_look_at_is_not_over(bot: Bot, control: Control, arm: ArmServer) -> None:

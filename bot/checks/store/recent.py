@@ -49,6 +49,8 @@ class RecentCheck:
     """Code and subject of each root cause."""
     now: str = ""
     """What was put in the place of its head: a newer answer, or that it is over."""
+    shown: tuple[tuple[str, str], ...] = ()
+    """As `roots`, of the newer answer in its place."""
 
     @property
     def of_the_whole(self) -> bool:

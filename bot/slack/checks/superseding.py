@@ -102,7 +102,8 @@ class Superseding:
                 raise  # the next check brings it up to date
             log.info("the older answer %s cannot be changed: %s", check.request, refused)
         # After the edit: whoever is killed in between edits it once more.
-        await self._recent.change(team, check, replace(check, now=now.value))
+        shown = tuple(ranked.finding.key for ranked in diagnosis.findings if ranked.root)
+        await self._recent.change(team, check, replace(check, now=now.value, shown=shown))
 
     async def _link(self, check: RecentCheck, newer: RecentCheck) -> str:
         """To the newer answer, where those who read this one can open it: not to somebody's direct messages."""
@@ -127,7 +128,7 @@ def _now(
     """What it says from now on; nothing where it stays as it is."""
     if check.now == Now.OVER:
         return None
-    if check.roots and _is_over(check, diagnosis):
+    if _is_over(check.shown or check.roots, diagnosis):
         return Now.OVER
     if newer is None or diagnosis.state is State.INCONCLUSIVE:
         return None
@@ -136,10 +137,10 @@ def _now(
     return None if check.now else Now.NEWER
 
 
-def _is_over(check: RecentCheck, diagnosis: Diagnosis) -> bool:
-    """Nothing of what it found is found any more, and every check that would know could look."""
+def _is_over(roots: tuple[tuple[str, str], ...], diagnosis: Diagnosis) -> bool:
+    """Nothing of what it says is found any more, and every check that would know could look."""
     found = {ranked.finding.key for ranked in diagnosis.findings}
-    codes = {code for code, _ in check.roots}
+    codes = {code for code, _ in roots}
     sure = {code for ended in diagnosis.checks for code in ended.codes}
     sure -= {code for ended in diagnosis.checks if ended.outcome in _UNSURE or ended.unseen for code in ended.codes}
-    return found.isdisjoint(check.roots) and codes <= sure
+    return bool(roots) and found.isdisjoint(roots) and codes <= sure
