@@ -37,6 +37,7 @@ FROM_INSIDE = {
     "upgrade-half-done",
 }
 OF_WORKLOADS = {
+    "aso-resources",
     "config-missing",
     "container-crashing",
     "container-oom-killed",
@@ -63,7 +64,8 @@ OF_WORKLOADS = {
     "volume-unbound",
     "webhook-blocks",
 }
-"""Evidence that run-command does not fetch: it gets the unhealthy pods, but no workloads, services or claims."""
+"""Evidence that run-command does not fetch: it gets the unhealthy pods, but no workloads, services, claims or
+custom resources."""
 OF_ALL_PODS = {"cni-or-route-broken", "pod-ip-exhaustion"}
 """Of the pods, run-command gets a part."""
 QUIET = {Outcome.CLEAR, Outcome.NOT_APPLICABLE}

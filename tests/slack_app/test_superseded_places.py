@@ -30,6 +30,7 @@ from bot.store.state import State
 from handlers.fleet.cluster_text import ClusterRef
 from sandbox.slack.server import Fault, SlackServer
 from tests.bot.diagnoses import CLUSTER, TARGET, found
+from tests.checking import LIBRARY
 from tests.slack_app.reading import seen
 
 BEFORE = TARGET.asked_at - timedelta(hours=1)
@@ -45,7 +46,7 @@ async def superseding(
         calls = Calls(client, session, Metrics())
         messages, recent, people = SlackMessages(calls), RecentChecks(redis.redis), People(calls)
         poster = Poster(messages, State(redis.redis))
-        yield Superseding(messages, recent, people, Gate(look, people)), poster, recent
+        yield Superseding(messages, recent, people, Gate(look, people), LIBRARY), poster, recent
 
 
 async def after_a_check(

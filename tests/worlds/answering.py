@@ -38,7 +38,10 @@ _JSON = {"content-type": "application/json"}
 
 
 class InProcess(AsyncHttpTransport[HttpRequest, AsyncHttpResponse]):
-    """Answers every request of one check, at a fixed time. `refused` has the requests denied for lack of permission."""
+    """Answers every request of one check, at a fixed time.
+
+    `refused` has the requests denied for lack of permission, with and without the name of what was asked for.
+    """
 
     def __init__(self, cluster: Cluster) -> None:
         small = 2 if "small-pages" in cluster.shape.oddities else None
@@ -126,7 +129,8 @@ class InProcess(AsyncHttpTransport[HttpRequest, AsyncHttpResponse]):
         except kube.Refusal as refusal:
             answer = refusal.answer
         if answer.status == HTTPStatus.FORBIDDEN:
-            self.refused.add(f"{call.place.verb} {call.place.resource or call.place.path}")
+            asked = f"{call.place.verb} {call.place.resource or call.place.path}"
+            self.refused |= {asked, f"{asked}:{call.place.name} in {call.place.namespace}"}
         return answer.status, answer.to_bytes(), {**answer.headers, **headers, "content-type": answer.content_type}
 
     def _how(self) -> str:

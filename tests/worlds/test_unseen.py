@@ -41,7 +41,19 @@ class Denial:
 
     @property
     def lost(self) -> frozenset[type[Evidence]]:
-        return frozenset(one.makes for one in GRAPH.wanted if self.text in (*one.reads, *one.sees))
+        return frozenset(one.makes for one in GRAPH.wanted if self._sights & {*one.reads, *one.sees})
+
+    @property
+    def _sights(self) -> set[str]:
+        """Those of the denied requests: of one object's own name, or of every name."""
+        assert self._transport is not None
+        if self.text in ACTIONS:
+            return {self.text}
+        asked = {
+            said for said in self._transport.refused if said.startswith(f"{' '.join(verb_and_resource(self.text))}:")
+        }
+        of_one = asked & set(SIGHTS)
+        return of_one if of_one and of_one == asked else {self.text, *of_one}
 
 
 @pytest.mark.parametrize("seed", range(WORLDS))
