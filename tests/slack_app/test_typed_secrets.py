@@ -55,7 +55,7 @@ async def _explain(control: Control) -> None:
 
 
 async def _unknown_word(control: Control) -> None:
-    await _slash(control, TYPED, "[redacted:password]")
+    await _slash(control, TYPED, "I do not understand that")
 
 
 async def _mention(control: Control) -> None:

@@ -14,7 +14,6 @@ from tests.slack_app.reading import heads, seen
         ("help", "/aks explain"),
         ("help all", "/aks unmute"),
         ("chek prod-weu", "Perhaps you mean `/aks check`"),
-        ("support prod-weu", "`/aks support` does not exist yet"),
         ("runbook quota-exceeded", "What it means"),
         ("runbook quota-exeded", "Perhaps you mean `quota-exceeded`"),
         ("runbook", "subnet-full"),
