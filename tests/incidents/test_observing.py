@@ -106,5 +106,5 @@ def test_two_that_turn_out_to_have_one_cause_go_on_as_the_earlier() -> None:
     after, changes = observe(book, seen(QUOTA, explained=(("node-not-ready", "quota-exceeded"),), at_ms=HOUR_MS))
     assert [one.what for one in changes] == [Changed.MERGED]
     first, second = after.incidents
-    assert (second.is_closed, second.merged_into) == (True, "1")
+    assert (second.is_closed, second.merged_into) == (True, first.id)
     assert (first.is_closed, first.count) == (False, 2)
