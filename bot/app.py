@@ -21,7 +21,7 @@ from bot.checks.recording import azure_recorder
 from bot.checks.remedies import remedy_names
 from bot.checks.reporter import WithHooks
 from bot.checks.runner import azure_runner
-from bot.checks.service import Jobs, Role
+from bot.checks.service import DRAIN_S, Jobs, Options, Role
 from bot.checks.store.recent import RecentChecks
 from bot.checks.store.running import RunningChecks
 from bot.checks.store.verdicts import Verdicts
@@ -137,11 +137,12 @@ async def running(
     azure: AzureAccess | None = None,
     times: Times | None = None,
     spans: Spans = Spans(),  # noqa: B008 - frozen
+    drain_s: float = DRAIN_S,
 ) -> AsyncIterator[Bot]:
     """The whole bot, from its store to its HTTP server, running while the context is open.
 
     `host` and `azure` override the settings; `times` is the clock of fixes, `spans` how long it waits where it reads
-    along.
+    along, `drain_s` how long what runs may still take at the end.
     """
     redact_logs()
     role = Role(settings.role)
@@ -169,7 +170,7 @@ async def running(
         looked = keeping.and_then(superseding.seen)
         run = azure_runner(opened, library, settings.check_timeout_s)
         # The workers queue further jobs, so this exists before them and is opened with them.
-        taken = Jobs(connection, run, role=role)
+        taken = Jobs(connection, run, role=role, options=Options(drain_s=drain_s))
         reading = incident_wiring(
             connection,
             taken,

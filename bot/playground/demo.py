@@ -14,7 +14,7 @@ from bot.playground.hurried import ShortenedPauses
 from bot.playground.incident import CHANNEL, WHO_ASKS, post_incident
 from bot.playground.log_file import log_to
 from bot.playground.surroundings import Surroundings, azure, own_settings, running_bot, slack
-from bot.queue.stop_signal import stop_requested, unless_stopped
+from bot.queue.stop_signal import leave_if_cancelled, stop_requested, unless_stopped
 from bot.render.clean import width, wrapped
 from bot.render.headline import headline, plain
 from bot.render.line import Line
@@ -54,9 +54,11 @@ async def _demonstrate(port: int, *, stay: bool) -> None:
         log_to(Path(name, "log")) as log,
     ):
         async with _stage(scenario, port, Path(name)) as around:
+            leave_if_cancelled()
             post_incident(around.slack.control, scenario.world, CLUSTER)
             _say(*_asked(scenario))
             answer = await check_in_slack(around, WHO_ASKS, CHANNEL, CLUSTER, ANSWER_WITHIN_S)
+            leave_if_cancelled()
             _say(*_answered(answer, load(own_settings())), *_invitation(around.slack, scenario))
             if stay:
                 _say(Line.of((f"It runs until Ctrl-C. Its log is {log}.", "dim")))

@@ -61,6 +61,10 @@ class Surroundings:
     """What the bot remembers of its answers."""
 
 
+_DRAIN_S = 1.0
+"""Whoever presses Ctrl-C waits for no answer."""
+
+
 @asynccontextmanager
 async def azure(world: World, *, port: int = 0) -> AsyncIterator[ArmServer]:
     """An Azure with its clusters."""
@@ -101,7 +105,7 @@ async def running_bot(
     )
     async with (
         connected(redis_url, data_dir) as connection,
-        running(chosen, host=HERE, azure=reader_of(arm), times=times) as bot,
+        running(chosen, host=HERE, azure=reader_of(arm), times=times, drain_s=_DRAIN_S) as bot,
     ):
         if over_http:
             await slack.connect_http(f"http://{HERE}:{bot.site.port}{SLACK_PATH}")

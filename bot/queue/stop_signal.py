@@ -23,6 +23,13 @@ async def stop_requested() -> None:
             loop.remove_signal_handler(number)
 
 
+def leave_if_cancelled() -> None:
+    """Between two steps: a library may have swallowed the cancellation that came in the one before."""
+    task = asyncio.current_task()
+    if task and task.cancelling():
+        raise asyncio.CancelledError
+
+
 async def unless_stopped(work: Coroutine[Any, Any, None]) -> None:
     """Do it, or leave it where it is when told to stop; it closes what it has opened either way."""
     doing = asyncio.create_task(work, name="work until told to stop")
