@@ -65,7 +65,7 @@ async def check(
     graph: Graph = GRAPH,
 ) -> Diagnosis:
     """Check one cluster with its own reader."""
-    async with clients(access(server), KubeAccess(), recorder=recorder) as opened:
+    async with clients(access(server), KubeAccess(server.site_kubeconfig), recorder=recorder) as opened:
         return await diagnose(opened, Target(cluster_id(server.world, name)), graph, deadline_s)
 
 

@@ -97,6 +97,7 @@ async def running_bot(
         ca_bundle=arm.ca_file,
         data_dir=data_dir,
         http_port=0,
+        kubeconfig=arm.site_kubeconfig,
         redis_url=SecretStr(redis_url),
         slack_api_url=slack.url,
         slack_bot_token=SecretStr(slack.bot_token),

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+from handlers.evidence.cluster import Nodes
 from handlers.evidence.memory_history import MemoryHistory
 from handlers.evidence.memory_kills import EVICTED, OOM_KILLED, MemoryKill
+from handlers.evidence.node_metrics import NodeMemoryUse
 from handlers.evidence.pod_memory import OwnerMemory, PodMemory
 from handlers.evidence.quantity import readable
 from handlers.evidence.short_of_memory import ShortNode
+from handlers.model import Unavailable
 
 MOST_NAMED = 3
 """Pods by name in one line; the rest is counted."""
@@ -17,7 +20,7 @@ MOST_NAMED = 3
 
 def headline(short: ShortNode, at: datetime) -> str:
     """What is wrong with which node, and since when."""
-    where = f"{short.node.name} (pool {short.node.pool or 'none'})"
+    where = f"{short.node.name} (pool {short.node.pool})" if short.node.pool else short.node.name
     if short.pressure:
         since = f" since {_clock(short.pressure.since)}" if short.pressure.since else ""
         return f"{where} reports MemoryPressure{since}: {short.pressure.message or short.pressure.reason}"
@@ -49,6 +52,18 @@ def percent(short: ShortNode) -> int | None:
     if short.used is None or not short.node.memory_for_pods:
         return None
     return round(100 * short.used / short.node.memory_for_pods)
+
+
+def fullest(nodes: Nodes, use: NodeMemoryUse | Unavailable) -> str:
+    """How full the fullest node is."""
+    if isinstance(use, Unavailable):
+        return "an unknown share"
+    shares = [
+        round(100 * use.used[node.name] / node.memory_for_pods)
+        for node in nodes.nodes
+        if node.memory_for_pods and node.name in use.used
+    ]
+    return f"{max(shares)} % of what its pods may have" if shares else "an unknown share"
 
 
 def by_requests(short: ShortNode, pods: Sequence[PodMemory]) -> str:

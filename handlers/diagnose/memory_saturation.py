@@ -51,19 +51,8 @@ def memory_saturation(
     for node in short.nodes:
         yield _found(cluster, pools, node, pods, history, instances)
     if short.complete and not short.nodes:
-        none = use.because if isinstance(use, NotApplicable) else f"the fullest uses {_fullest(nodes, use)}"
+        none = use.because if isinstance(use, NotApplicable) else f"the fullest uses {memory_proof.fullest(nodes, use)}"
         yield Clear(f"{counted(len(nodes.nodes), 'node')}, none short of memory now or in the last hour; {none}")
-
-
-def _fullest(nodes: Nodes, use: NodeMemoryUse | Unavailable) -> str:
-    if isinstance(use, Unavailable):
-        return "an unknown share"
-    shares = [
-        round(100 * use.used[node.name] / node.memory_for_pods)
-        for node in nodes.nodes
-        if node.memory_for_pods and node.name in use.used
-    ]
-    return f"{max(shares)} % of what its pods may have" if shares else "an unknown share"
 
 
 def _found(

@@ -285,11 +285,11 @@ class Sweep:
         namespace = text(body, "metadata", "namespace")
         of_system = namespace in self.systems
         if of_system and not ended:
-            owner = intern(f"{namespace}/{workload(*_owner(body))}")
+            owner = intern(f"{namespace}/{workload_of(body)}")
             self.system[owner] = self.system.get(owner, 0) + 1
         if node in self.emptied or stands_out(body) or (of_system and _restarts(body) >= MANY_RESTARTS):
             self.pods.append(read_pod(body))
-        self.killed.extend(memory_kills(body, lambda: workload(*_owner(body))))
+        self.killed.extend(memory_kills(body, lambda: workload_of(body)))
 
 
 @collector(reads=(), sees=("list pods",), deadline_s=25)
@@ -383,6 +383,11 @@ def read_pod(body: Mapping[str, Any]) -> Pod:
 
 def workload(kind: str, name: str) -> str:
     return f"Deployment/{_HASH.sub('', name)}" if kind == "ReplicaSet" else f"{kind}/{name}"
+
+
+def workload_of(body: Mapping[str, Any]) -> str:
+    """What keeps a pod alive, from its wire body."""
+    return workload(*_owner(body))
 
 
 def _owner(body: Mapping[str, Any]) -> tuple[str, str]:

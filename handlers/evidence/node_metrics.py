@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from handlers.clients.errors import NotFound, Unreachable
 from handlers.clients.kube.reader import KubeReader
@@ -25,11 +25,19 @@ class NodeMemoryUse(Evidence):
     used: Mapping[str, int]
 
 
+Use = TypeVar("Use", bound=NodeMemoryUse)
+
+
 @collector(reads=(), sees=("list nodes.metrics.k8s.io",), deadline_s=10)
 async def node_memory_use(cluster: ManagedCluster, kube: KubeReader) -> NodeMemoryUse | NotApplicable:
     """the memory in use by node"""
     if cluster.stopped:
         return NotApplicable(f"{cluster.name} is stopped: nothing runs in it")
+    return await read_memory_use(NodeMemoryUse, kube)
+
+
+async def read_memory_use(kind: type[Use], kube: KubeReader) -> Use | NotApplicable:
+    """What the metrics server of any cluster measures."""
     try:
         listing = await kube.list(NODE_METRICS, _used)
     except NotFound:
@@ -40,7 +48,7 @@ async def node_memory_use(cluster: ManagedCluster, kube: KubeReader) -> NodeMemo
             raise
         return NotApplicable("run-command does not ask the metrics server")
     used = {name: amount for name, amount in listing.items if amount is not None}
-    return NodeMemoryUse(source=listing.source, taken_at=listing.taken_at, truncated=listing.truncated, used=used)
+    return kind(source=listing.source, taken_at=listing.taken_at, truncated=listing.truncated, used=used)
 
 
 def _used(body: Mapping[str, Any]) -> tuple[str, int | None]:

@@ -11,7 +11,7 @@ from handlers.clients.errors import NotFound
 from handlers.clients.kube.reader import KubeReader
 from handlers.engine.declare import collector
 from handlers.evidence.azure import ManagedCluster
-from handlers.evidence.cluster import Condition, Node, Nodes, Pods, workload
+from handlers.evidence.cluster import Condition, Node, Nodes, Pods, workload_of
 from handlers.evidence.gather import each
 from handlers.evidence.memory_kills import MemoryKill
 from handlers.evidence.node_metrics import POD_METRICS, NodeMemoryUse
@@ -80,6 +80,9 @@ class PodsOnShortNodes(Evidence):
     """False where there is no metrics server: then requests are all there is."""
 
 
+Read = TypeVar("Read", bound=PodsOnShortNodes)
+
+
 @collector(reads=())
 async def short_of_memory(
     cluster: ManagedCluster,
@@ -89,16 +92,7 @@ async def short_of_memory(
     pods: Pods | Unavailable,
 ) -> ShortOfMemory:
     """the nodes that are short of memory"""
-    said = _by_node(warning for warning in _warnings(warnings) if warning.memory_ran_out)
-    killed = _by_node(kill for kill in _killed(pods) if kill.of_node)
-    used = use.used if isinstance(use, NodeMemoryUse) else {}
-    found = [
-        short_node
-        for node in nodes.nodes
-        if not node.virtual
-        and (short_node := _short(cluster, node, said.get(node.name, []), killed.get(node.name, []), used)).shows
-    ]
-    found.sort(key=lambda node: (node.pressure is None, not node.over, -(node.used or 0), node.node.name))
+    found = short_nodes(cluster.taken_at, nodes, use, _warnings(warnings), _killed(pods))
     parts = (use, warnings, pods)
     # A list of pods that was cut hides last states alone: nodes and their events say by themselves that memory ran out.
     whole = (nodes, use, warnings)
@@ -107,8 +101,29 @@ async def short_of_memory(
         taken_at=nodes.taken_at,
         truncated=any(isinstance(item, Evidence) and item.truncated for item in whole),
         gaps=tuple(part for part in parts if isinstance(part, Unavailable)),
-        nodes=tuple(found),
+        nodes=found,
     )
+
+
+def short_nodes(
+    now: datetime,
+    nodes: Nodes,
+    use: NodeMemoryUse | NotApplicable | Unavailable,
+    warnings: Iterable[NodeWarning],
+    kills: Iterable[MemoryKill],
+) -> tuple[ShortNode, ...]:
+    """The nodes that are short of memory, the worst first."""
+    said = _by_node(warning for warning in warnings if warning.memory_ran_out)
+    killed = _by_node(kill for kill in kills if kill.of_node)
+    used = use.used if isinstance(use, NodeMemoryUse) else {}
+    found = [
+        short_node
+        for node in nodes.nodes
+        if not node.virtual
+        and (short_node := _short(now, node, said.get(node.name, []), killed.get(node.name, []), used)).shows
+    ]
+    found.sort(key=lambda node: (node.pressure is None, not node.over, -(node.used or 0), node.node.name))
+    return tuple(found)
 
 
 def _warnings(warnings: NodeWarnings | Unavailable) -> tuple[NodeWarning, ...]:
@@ -136,22 +151,22 @@ def _by_node(all_of_them: Iterable[On]) -> dict[str, list[On]]:
 
 
 def _short(
-    cluster: ManagedCluster, node: Node, said: list[NodeWarning], killed: list[MemoryKill], used: Mapping[str, int]
+    now: datetime, node: Node, said: list[NodeWarning], killed: list[MemoryKill], used: Mapping[str, int]
 ) -> ShortNode:
     return ShortNode(
         node=node,
         pressure=node.troubles.get("MemoryPressure"),
-        events=tuple(warning for warning in said if _counts(cluster, node, warning.last)),
-        kills=tuple(kill for kill in killed if _counts(cluster, node, kill.at)),
+        events=tuple(warning for warning in said if _counts(now, node, warning.last)),
+        kills=tuple(kill for kill in killed if _counts(now, node, kill.at)),
         used=used.get(node.name),
     )
 
 
-def _counts(cluster: ManagedCluster, node: Node, at: datetime | None) -> bool:
+def _counts(now: datetime, node: Node, at: datetime | None) -> bool:
     """Whether it is part of what is wrong now: it has just happened, or the node went down with it."""
     if at is None:
         return False
-    if cluster.taken_at - at <= RECENT:
+    if now - at <= RECENT:
         return True
     since = None if node.is_ready else node.ready.since
     return since is not None and since - BEFORE_IT_WENT <= at <= since + BEFORE_IT_WENT
@@ -160,15 +175,20 @@ def _counts(cluster: ManagedCluster, node: Node, at: datetime | None) -> bool:
 @collector(reads=(), sees=("list pods.metrics.k8s.io",), deadline_s=15)
 async def pods_on_short_nodes(short: ShortOfMemory, kube: KubeReader) -> PodsOnShortNodes | NotApplicable:
     """the pods on the nodes that are short of memory"""
+    return await read_pods_on(PodsOnShortNodes, pods_on_short_nodes.title, short, kube)
+
+
+async def read_pods_on(kind: type[Read], title: str, short: ShortOfMemory, kube: KubeReader) -> Read | NotApplicable:
+    """The same for a cluster of any kind; `title` is what gaps are called."""
     names = [node.node.name for node in short.nodes[:MOST_NODES]]
     if not names:
         return NotApplicable("no node is short of memory")
     found, gaps = await each(names, lambda name: _pods_on(kube, name))
     used, unmeasured = await _used(kube, {(pod.namespace, pod.name) for pods in found for pod in pods})
-    return PodsOnShortNodes(
+    return kind(
         source=f"the pods on {', '.join(names)}",
         taken_at=short.taken_at,
-        gaps=tuple(dict.fromkeys(replace(gap, wanted=pods_on_short_nodes.title) for gap in (*gaps, *unmeasured))),
+        gaps=tuple(dict.fromkeys(replace(gap, wanted=title) for gap in (*gaps, *unmeasured))),
         by_node={pods[0].node: tuple(pod.using(used) for pod in pods) for pods in found if pods},
         measured=bool(used),
     )
@@ -178,14 +198,9 @@ async def _pods_on(kube: KubeReader, node: str) -> tuple[PodMemory, ...]:
     def keep(body: Mapping[str, Any]) -> PodMemory | None:
         here = text(body, "spec", "nodeName") == node
         ended = text(body, "status", "phase") in ("Succeeded", "Failed")
-        return pod_memory(body, _workload(body)) if here and not ended else None
+        return pod_memory(body, workload_of(body)) if here and not ended else None
 
     return (await kube.list("/api/v1/pods", keep, fields=f"spec.nodeName={node}")).items
-
-
-def _workload(body: Mapping[str, Any]) -> str:
-    owner = next(iter(rows(body, "metadata", "ownerReferences")), {})
-    return workload(text(owner, "kind") or "Pod", text(owner, "name") or text(body, "metadata", "name"))
 
 
 async def _used(

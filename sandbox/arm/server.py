@@ -16,7 +16,7 @@ from sandbox.arm.request_log import LoggedRequest
 from sandbox.arm.site import Handler, Site
 from sandbox.arm.tls import local_tls
 from sandbox.arm.tokens import Tokens
-from sandbox.kube.for_arm import ClusterInsides, kubeconfig_of, start_api_servers
+from sandbox.kube.for_arm import ClusterInsides, kubeconfig_of, site_kubeconfig_of, start_api_servers
 from sandbox.kube.identity import SERVER_ID
 from sandbox.kube.server import KubeServer
 from sandbox.local_server import LocalServer
@@ -51,6 +51,8 @@ class ArmServer(LocalServer[Door]):
         """The API servers of the world's clusters, by lower-case cluster id, while the server runs."""
         self.log_analytics: LogAnalyticsServer | None = None
         """Its query API, while the server runs."""
+        self.site_kubeconfig: Path | None = None
+        """A context for each cluster on premises, which Azure hands out no credential for: AKSBOT_KUBECONFIG."""
 
     # -- lifecycle --------------------------------------------------------------------------------------------
 
@@ -64,6 +66,9 @@ class ArmServer(LocalServer[Door]):
         logs = LogAnalyticsServer(self.world, self._door.site.access, self._door.tokens, tls.server)
         self.log_analytics = await stack.enter_async_context(logs)
         self.answers.update(ClusterInsides(self.kube).handlers())
+        if text := site_kubeconfig_of(self.kube, self.world):
+            self.site_kubeconfig = folder / "kubeconfig"
+            self.site_kubeconfig.write_text(text)
 
     # -- address and credentials ------------------------------------------------------------------------------
 
@@ -105,6 +110,7 @@ class ArmServer(LocalServer[Door]):
             "AKSBOT_AZURE_AUTHORITY": self.url,
             "AKSBOT_CA_BUNDLE": str(self.ca_file),
             **({"AKSBOT_LOG_ANALYTICS": self.log_analytics.url} if self.log_analytics else {}),
+            **({"AKSBOT_KUBECONFIG": str(self.site_kubeconfig)} if self.site_kubeconfig else {}),
             "AZURE_TENANT_ID": self.world.tenant_id,
             "AZURE_CLIENT_ID": principal.client_id,
             "AZURE_CLIENT_SECRET": principal.secret,

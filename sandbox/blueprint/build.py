@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from sandbox.blueprint.clock import Clock
 from sandbox.blueprint.cluster import cluster_body, pool_body
 from sandbox.blueprint.events import Scribe
-from sandbox.blueprint.fleet import Fleet, PrincipalSpec
+from sandbox.blueprint.fleet import Fleet, PrincipalSpec, SiteClusterSpec
 from sandbox.blueprint.governance import (
     cluster_roles,
     diagnostic_setting,
@@ -21,6 +21,7 @@ from sandbox.blueprint.governance import (
 from sandbox.blueprint.history import history
 from sandbox.blueprint.hybrid import bridge_bodies, hybrid_bodies, nexus_bodies
 from sandbox.blueprint.inside.objects import kube_world
+from sandbox.blueprint.inside.on_site import site_world
 from sandbox.blueprint.lone_machines import AutoMachines, AvailabilitySetMachines, LoneMachines
 from sandbox.blueprint.mint import Mint
 from sandbox.blueprint.network import Networks
@@ -30,6 +31,7 @@ from sandbox.blueprint.places import Places, group_id
 from sandbox.blueprint.private_dns import private_dns_bodies
 from sandbox.blueprint.required_endpoints import required_endpoints
 from sandbox.blueprint.scale_set import ScaleSetMachines
+from sandbox.blueprint.site_places import NexusPlaces, connected_id
 from sandbox.blueprint.sizes import sku_rows
 from sandbox.blueprint.subscription import group_body, subscription_bodies
 from sandbox.blueprint.usage import compute_usages, network_usages
@@ -171,12 +173,19 @@ class Builder:
         for name, nexus in self.fleet.nexus.items():
             for body in nexus_bodies(name, nexus, self.fleet, self.mint, self.clock.now):
                 self.world.put(body)
+            self._site_api_server(NexusPlaces(name, nexus, self.fleet).id, name, nexus)
         for name, hybrid in self.fleet.hybrid.items():
             for body in hybrid_bodies(name, hybrid, self.fleet, self.mint, self.clock.now):
                 self.world.put(body)
+            self._site_api_server(connected_id(self.fleet, name, hybrid), name, hybrid)
         for name, bridge in self.fleet.bridges.items():
             for body in bridge_bodies(name, bridge, self.fleet, self.mint, self.clock.now):
                 self.world.put(body)
+
+    def _site_api_server(self, cluster: str, name: str, spec: SiteClusterSpec) -> None:
+        if spec.nodes:
+            world = site_world(name, spec, self.fleet, self.mint, self.clock, self.world.principals)
+            self.world.kubes[cluster.lower()] = world
 
     def _governance(self) -> None:
         for name, lock in self.fleet.locks.items():

@@ -141,10 +141,17 @@ class ClusterSpec(PlacedSpec):
         return found
 
 
-class NexusSpec(PlacedSpec):
-    """A cluster on Azure Operator Nexus, seen through Arc."""
+class SiteClusterSpec(PlacedSpec):
+    """A cluster on premises, seen through Arc."""
 
     version: str
+    nodes: int = Field(default=0, ge=0)
+    """How many nodes its API server shows; none: it has no API server here."""
+
+
+class NexusSpec(SiteClusterSpec):
+    """A cluster on Azure Operator Nexus."""
+
     vlan: int
     prefix: str
     site: str = ""
@@ -153,10 +160,9 @@ class NexusSpec(PlacedSpec):
     """How many other cloud services networks the site carries."""
 
 
-class HybridSpec(PlacedSpec):
+class HybridSpec(SiteClusterSpec):
     """A provisioned cluster of AKS hybrid: a connected cluster with an instance named `default` below it."""
 
-    version: str
     bridge: str
     """The Arc resource bridge whose custom location it is in."""
 

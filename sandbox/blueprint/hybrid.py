@@ -62,6 +62,9 @@ def nexus_bodies(name: str, spec: NexusSpec, fleet: Fleet, mint: Mint, now: date
             "controlPlaneNodeConfiguration": {"count": 3, "vmSkuName": "NC_G6_28_v1"},
             "detailedStatus": "Available",
             "detailedStatusMessage": "Cluster is operational.",
+            **(
+                {"aadConfiguration": {"adminGroupObjectIds": [mint.guid(name, "administrators")]}} if spec.nodes else {}
+            ),
             "initialAgentPoolConfigurations": [
                 {"count": 4, "mode": "System", "name": f"{name}-nodepool1", "vmSkuName": "NC_P10_56_v1"}
             ],
@@ -191,6 +194,7 @@ def hybrid_bodies(name: str, spec: HybridSpec, fleet: Fleet, mint: Mint, now: da
         "properties": {
             "provisioningState": "Succeeded",
             **_seen_by_arc(spec.version, mint, name, now),
+            **({"aadProfile": {"enableAzureRBAC": False, "tenantID": fleet.tenant}} if spec.nodes else {}),
             "distribution": "aks_workload",
             "infrastructure": "azure_stack_hci",
         },

@@ -76,9 +76,11 @@ POD_NAMES = 3
 def inside_variables(fleet: Fleet, kubes: Mapping[str, KubeWorld], mint: Mint) -> dict[str, str]:
     """Variables for pod names, by cluster, namespace and workload."""
     found: dict[str, str] = {}
-    for name, spec in fleet.clusters.items():
+    known = variables(fleet, mint)
+    for name in fleet.names:
+        kube = kubes.get(known[name].lower())
         seen: Counter[str] = Counter()
-        for pod in kubes[Places(name, spec, fleet, mint).id.lower()].every("pods"):
+        for pod in kube.every("pods") if kube else ():
             metadata = pod["metadata"]
             container = pod["spec"]["containers"][0]["name"]
             work = f"{name}.pod.{metadata['namespace']}.{container}"

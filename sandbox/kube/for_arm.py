@@ -130,6 +130,12 @@ async def start_api_servers(stack: AsyncExitStack, world: World, tokens: Issuer)
     return servers
 
 
+def site_kubeconfig_of(servers: Mapping[str, KubeServer], world: World) -> str:
+    """One kubeconfig for the clusters on premises, signed in with Entra; empty if there are none."""
+    on_site = [server for cluster, server in servers.items() if f"/{_CLUSTER.lower()}/" not in cluster]
+    return kubeconfig.joined(server.kubeconfig(tenant=world.tenant_id) for server in on_site) if on_site else ""
+
+
 def kubeconfig_of(servers: Mapping[str, KubeServer], world: World, token: str) -> str:
     """One kubeconfig for all of these clusters, authenticated with this token."""
     texts = []
@@ -141,7 +147,8 @@ def kubeconfig_of(servers: Mapping[str, KubeServer], world: World, token: str) -
 
 def takes_entra(properties: Mapping[str, Any]) -> bool:
     """Whether a cluster uses Entra authentication."""
-    return bool((properties.get("aadProfile") or {}).get("managed"))
+    profile = properties.get("aadProfile") or {}
+    return bool(profile.get("managed") or profile.get("tenantID") or properties.get("aadConfiguration"))
 
 
 def _check_command(sent: Any, properties: Mapping[str, Any]) -> None:

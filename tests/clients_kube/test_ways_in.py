@@ -14,6 +14,7 @@ from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.door.doors import KubeSessions
 from handlers.clients.kube.reader import KubeReader
 from handlers.model import Target
+from handlers.resource_id import ResourceId
 from tests.clients.azure import LocalAzure
 from tests.clients_kube.cluster import (
     CREDENTIAL,
@@ -150,6 +151,34 @@ async def test_a_kubeconfig_without_that_context_leaves_it_to_azure(
     async with KubeSessions(arm, KubeAccess(kubeconfig=file)) as doors:
         assert await read(target, arm, doors) == ("a",)
     assert azure.count(CREDENTIAL) == 1
+
+
+@pytest.mark.parametrize(
+    "kind", ["Microsoft.Kubernetes/connectedClusters", "Microsoft.NetworkCloud/kubernetesClusters"]
+)
+async def test_azure_is_never_asked_for_the_credential_of_what_is_not_aks(
+    kind: str, azure: LocalAzure, cluster: LocalCluster, target: Target, arm: ArmReader, tmp_path: Path
+) -> None:
+    on_site = Target(ResourceId.parse(f"{target.id.group_id}/providers/{kind}/edge-01"))
+    file = written(tmp_path, cluster.kubeconfig({"token": "wrong"}, name="dev-shared"))
+    access = KubeAccess(kubeconfig=file, run_command=("*",))
+    async with KubeSessions(arm, access) as doors, KubeReader(on_site, arm, access, doors=doors) as kube:
+        assert await kube.has_context() is False
+        with pytest.raises(Refused, match="no context called edge-01 in AKSBOT_KUBECONFIG"):
+            await kube.list(PODS, name_of)
+    assert azure.asked == []
+
+
+async def test_a_context_of_its_name_is_the_way_into_what_is_not_aks(
+    cluster: LocalCluster, target: Target, arm: ArmReader, tmp_path: Path
+) -> None:
+    cluster.reply(PODS, page(pod("a")))
+    on_site = Target(ResourceId.parse(f"{target.id.group_id}/providers/Microsoft.Kubernetes/connectedClusters/edge-01"))
+    file = written(tmp_path, cluster.kubeconfig({"token": "static-token"}, name="Edge-01"))
+    async with KubeSessions(arm, KubeAccess(kubeconfig=file)) as doors:
+        async with KubeReader(on_site, arm, doors.access, doors=doors) as kube:
+            assert await kube.has_context() is True
+        assert await read(on_site, arm, doors) == ("a",)
 
 
 @pytest.mark.parametrize(

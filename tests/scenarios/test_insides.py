@@ -24,11 +24,12 @@ MACHINES = (
 
 
 def insides(name: str) -> Iterator[tuple[World, Body, KubeWorld]]:
-    """Every cluster of a scenario and of its twin, with its API server's world."""
+    """Every AKS cluster of a scenario and of its twin, with its API server's world."""
     scenario = Scenario.load(name, now=NOW)
     for world in [scenario.world, *([scenario.twin_world()] if scenario.twin else [])]:
         for key, kube in world.kubes.items():
-            yield world, world.resources[key], kube
+            if "/managedclusters/" in key:
+                yield world, world.resources[key], kube
 
 
 def inside(world: World, name: str) -> KubeWorld:

@@ -9,6 +9,8 @@ from pathlib import Path
 PROBE_IMAGE = "mcr.microsoft.com/azurelinux/base/python:3.12"
 """What a probe pod is made from. No image that AKS nodes hold already has a client that one could rely on; the Azure
 CLI's is ten times as large, and has come without curl more than once. Every node pulls from this registry."""
+OF_AZURE = "Microsoft.ContainerService/managedClusters"
+"""The clusters whose credential Azure hands out, and where it runs commands; into others only a kubeconfig leads."""
 CONNECT_S = 3.0
 """A server that can be reached answers in a fraction of this; a private one never does."""
 

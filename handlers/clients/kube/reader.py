@@ -12,7 +12,7 @@ from handlers.clients.call_log import CallLog
 from handlers.clients.clock import Clock, LoopClock
 from handlers.clients.closing import Closing
 from handlers.clients.errors import ArmError, Garbled, NotARead
-from handlers.clients.kube.access import KubeAccess
+from handlers.clients.kube.access import OF_AZURE, KubeAccess
 from handlers.clients.kube.listing import Folded, KubeListing
 from handlers.clients.kube.paths import source_of, target_of
 from handlers.clients.kube.reply import SOURCE, Reply, Way
@@ -91,6 +91,16 @@ class KubeReader(Closing):
     def trouble(self) -> ArmError | None:
         """Why the API server could not be reached directly. `code`: dns, refused, connect-timeout, network or tls."""
         return self._caller.way.trouble if "_caller" in self.__dict__ else None
+
+    async def has_context(self) -> bool:
+        """Whether AKSBOT_KUBECONFIG has a context of this cluster's name: the only way into one that is not AKS."""
+        from handlers.clients.kube.door.ways_in import has_context
+        from handlers.clients.kube.recorded import context_kept, had_context
+
+        if self._transport is not None:
+            return await had_context(self._transport)
+        asked = has_context(self.target, self.access)
+        return await (context_kept(self._recorder, asked) if self._recorder else asked)
 
     async def list(
         self,
@@ -219,7 +229,7 @@ class KubeReader(Closing):
         from handlers.clients.kube.door.direct import DirectWay
 
         direct = DirectWay(self.target, self._doors)
-        if not self.access.may_run_commands(self.target.name):
+        if not (self.target.id.is_a(OF_AZURE) and self.access.may_run_commands(self.target.name)):
             return direct
         from handlers.clients.kube.inside.run_command_fallback import RunCommandFallback
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -11,6 +12,7 @@ import orjson
 from handlers.clients.errors import ArmError, ServerFault, Unreachable
 from handlers.clients.kube.door.unreachable import unreachable
 from handlers.clients.kube.paths import ApiPath
+from handlers.clients.kube.refusals import CREDENTIAL
 from handlers.clients.kube.reply import Reply
 from handlers.clients.redact import redact, redact_text
 
@@ -26,6 +28,8 @@ MOST_OF_A_LIST = 16_000_000
 """Bytes: some 8,000 pods. A recording is kept in memory until it is written, ten times as big as on disk."""
 TEXT = "text/plain"
 ENDS = "the recording of this list ends here"
+CONTEXT = f"{PREFIX}context"
+"""Whether a kubeconfig of one's own led there; asked for clusters whose credential Azure does not hand out."""
 _APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
@@ -133,6 +137,29 @@ class RecordedWay:
 
     async def close(self) -> None:
         """The recording belongs to whoever opened it."""
+
+
+async def context_kept(recorder: Recorder, asked: Awaitable[bool]) -> bool:
+    """The answer, or its failure, which is recorded first."""
+    try:
+        found = await asked
+    except ArmError as error:
+        recorder.failed("GET", CONTEXT, None, error)
+        raise
+    recorder.answered("GET", CONTEXT, None, 200, {}, {"context": found}, datetime.now(UTC))
+    return found
+
+
+async def had_context(transport: Transport) -> bool:
+    """What `context_kept` recorded."""
+    from azure.core.rest import HttpRequest
+
+    try:
+        answer = await transport.send(HttpRequest("GET", CONTEXT))
+    except ArmError as error:
+        error.unavailable = replace(error.unavailable, wanted=CREDENTIAL)
+        raise
+    return bool(answer.json()["context"])
 
 
 def _packed(body: Any) -> str | None:

@@ -29,8 +29,12 @@ from sandbox.world import Body, Principal
 def kube_world(places: Places, clock: Clock, machines: Iterable[Machine], principals: Iterable[Principal]) -> KubeWorld:
     """Build the KubeWorld of one cluster."""
     scene = Scene(places, clock, tuple(machines))
-    bodies = object_bodies(scene, principals)
-    world = KubeWorld.of(bodies, version=f"v{places.spec.version}", clock=lambda: scene.created)
+    return world_of(scene, object_bodies(scene, principals))
+
+
+def world_of(scene: Scene, bodies: Iterable[Body]) -> KubeWorld:
+    """The KubeWorld of these objects, with what its metrics server measures."""
+    world = KubeWorld.of(bodies, version=f"v{scene.places.spec.version}", clock=lambda: scene.created)
     world.clock = lambda: datetime.now(UTC)
     world.usage = measured(scene, world.every("pods"))
     return world
@@ -45,7 +49,7 @@ def object_bodies(scene: Scene, principals: Iterable[Principal]) -> Iterator[Bod
         *extra_workloads(scene),
         *operator_workloads(scene),
     ]
-    yield from _namespaces(scene, workloads)
+    yield from namespaces(scene, workloads)
     yield from access_bodies(scene, principals)
     yield from api_server_bodies(scene)
     yield from Nodes(scene).bodies()
@@ -57,7 +61,8 @@ def object_bodies(scene: Scene, principals: Iterable[Principal]) -> Iterator[Bod
     yield from job_bodies(scene, seats)
 
 
-def _namespaces(scene: Scene, workloads: Iterable[Workload]) -> Iterator[Body]:
+def namespaces(scene: Scene, workloads: Iterable[Workload]) -> Iterator[Body]:
+    """The namespaces of these workloads, and those that every cluster has."""
     names = ["default", "kube-node-lease", "kube-public", "kube-system", "reports"]
     for name in dict.fromkeys([*names, *(work.namespace for work in workloads)]):
         yield {
