@@ -223,7 +223,7 @@ def _below(node: dict[str, Any], kind: str) -> dict[str, str]:
 
 def _kind_of_neighbour(node: dict[str, Any]) -> str:
     named = next((node[name] for name in _NAMES if isinstance(node.get(name), str)), "")
-    found = kind_of_key(named) if named else ""
+    found = kind_of_key(named) if named and not is_marked(named) else ""
     return found or ("key" if "keyName" in node or "KeyName" in node else "")
 
 

@@ -80,6 +80,7 @@ async def in_a_terminal(*words: str) -> AsyncIterator[Terminal]:
 
 
 def _own_terminal(slave: int) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
     os.setsid()
     os.close(os.open(os.ttyname(slave), os.O_RDWR))  # who opens it first, as the leader of a session, has its Ctrl-C
 
