@@ -12,14 +12,14 @@ from tests import sample
 HERE = Path(__file__).parent
 
 ONE_OF = {
-    "slack_app": 40,
-    "scenarios": 16,
-    "chaos": 24,
+    "slack_app": 60,
+    "scenarios": 24,
+    "chaos": 32,
     "browser": 16,
     "remedy_execution": 8,
     "incidents": 4,
     "whole_bot_killed": 36,
-    "worlds": 36,
+    "worlds": 48,
 }
 """Folders with expensive tests (Azure, clusters, Slack or a browser each): one in this many is in the sample."""
 
