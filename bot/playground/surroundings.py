@@ -26,6 +26,8 @@ from sandbox.slack.workspace import Workspace
 from sandbox.world import World
 
 HERE = "127.0.0.1"
+_DRAIN_S = 1.0
+"""Whoever presses Ctrl-C waits for no answer."""
 
 T = TypeVar("T", ArmServer, SlackServer)
 
@@ -59,10 +61,6 @@ class Surroundings:
     bot: Bot
     checks: RunningChecks
     """What the bot remembers of its answers."""
-
-
-_DRAIN_S = 1.0
-"""Whoever presses Ctrl-C waits for no answer."""
 
 
 @asynccontextmanager

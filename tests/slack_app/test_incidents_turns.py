@@ -190,6 +190,16 @@ async def test_the_verdict_on_an_alert_calls_whom_policy_names_unless_it_is_clea
     assert not any(group in str(message.blocks) for message in said_by_bot(control, "platform-on-call"))
 
 
+async def test_in_a_channel_that_others_read_it_calls_them_beside_the_state_alone(
+    reads: Reads, control: Control
+) -> None:
+    trusted, group, shared = make_id("A", control.team.domain, MONITOR), "S0ONCALL00", "partner-support"
+    async with reads(f"channels:\n  alert_apps: [{trusted}]\n  notify: [{group}]\n"):
+        control.say_as_app(MONITOR, shared, "", attachments=[QUOTA_CARD])
+        verdict = await until_said(control, "the rest is shown only to whoever asked", shared)
+    assert group in str(verdict.blocks)
+
+
 async def test_an_app_that_somebody_refused_is_not_read(reads: Reads, control: Control) -> None:
     async with reads():
         control.say_as_app(MONITOR, "incidents", "", attachments=[QUOTA_CARD])

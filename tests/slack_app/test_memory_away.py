@@ -6,7 +6,8 @@ import asyncio
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 
 import aiohttp
 import pytest
@@ -17,6 +18,7 @@ from sandbox.slack.control import Control
 from sandbox.slack.server import Fault, SlackServer
 from tests.slack_app.conftest import Start
 from tests.slack_app.reading import answered, seen, text_of
+from tests.store.servers import until
 
 PATIENCE_S = 60
 
@@ -107,6 +109,19 @@ async def test_slack_has_its_acknowledgement_in_time_from_a_memory_that_hangs(
             await control.until(lambda: _menu(control), PATIENCE_S)
 
 
+async def test_who_leaves_acknowledges_first_what_slack_has_sent(
+    start: Start, redis: Connection, control: Control
+) -> None:
+    with ExitStack() as memory_hangs:
+        async with start() as bot:
+            memory_hangs.enter_context(hanging(redis))
+            typing = asyncio.create_task(control.slash("requester", "incidents", "/aks", "check"))
+            await until(partial(_has_heard_a_command, bot))
+            asyncio.get_running_loop().call_later(0.5, memory_hangs.close)
+        await typing
+    assert "failed with the error" not in _ephemerals(control)
+
+
 async def test_app_home_shows_the_fleet_without_the_memory(start: Start, redis: Connection, control: Control) -> None:
     async with start():
         with hanging(redis):
@@ -122,6 +137,10 @@ async def test_triage_this_works_without_the_memory(start: Start, redis: Connect
         with hanging(redis):
             await control.shortcut("requester", "triage_this", alert)
             await control.until(lambda: "Check prod-weu" in _ephemerals(control), PATIENCE_S)
+
+
+async def _has_heard_a_command(bot: Bot) -> bool:
+    return bool(bot.metrics.registry.get_sample_value("aksbot_heard_total", {"kind": "command"}))
 
 
 def _menu(control: Control) -> bool:

@@ -11,7 +11,7 @@ import json
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -21,6 +21,7 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
 
 from bot.queue.cancel import end
+from bot.slack.kit.limits import ACK_WITHIN_S
 from handlers.problem import Problem
 
 log = logging.getLogger(__name__)
@@ -75,8 +76,11 @@ class Sockets:
         self._urls = {handler: _Url(handler) for handler in self._handlers}
         self._opening: dict[AsyncSocketModeHandler, asyncio.Task[None]] = {}
         self._sessions: dict[AsyncSocketModeHandler, _Session] = {}
+        self._answering: set[asyncio.Task[object]] = set()
+        """What Slack has sent and nobody has acknowledged yet. The client starts these tasks and forgets them."""
         for each_handler in self._handlers:
             each_handler.client.on_message_listeners.append(partial(self._told, each_handler))
+            each_handler.client.socket_mode_request_listeners.insert(0, self._take_in)
 
     async def up(self) -> int:
         """How many are connected."""
@@ -118,9 +122,20 @@ class Sockets:
             await asyncio.sleep(_LOOK_S)
 
     async def close(self) -> None:
+        """Not before what was sent is acknowledged: Slack repeats no command, and no click."""
         await end(*self._opening.values())
+        with suppress(TimeoutError):
+            async with asyncio.timeout(ACK_WITHIN_S):
+                while self._answering:
+                    await asyncio.wait(self._answering)
         for handler in self._handlers:
             await handler.close_async()  # type: ignore[no-untyped-call]
+        await end(*self._answering)
+
+    async def _take_in(self, _client: object, _request: object) -> None:
+        if task := asyncio.current_task():
+            self._answering.add(task)
+            task.add_done_callback(self._answering.discard)
 
     async def _open(self, handler: AsyncSocketModeHandler) -> None:
         await handler.connect_async()  # type: ignore[no-untyped-call]

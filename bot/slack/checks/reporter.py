@@ -189,11 +189,11 @@ class SlackReporter:
     async def done(self, request: CheckRequest, answer: Answer) -> None:
         in_thread = bool(request.place.thread_ts)
         said = checks_view.answer(answer, _pressed(request), self._library, in_thread=in_thread, links=self._links)
+        notify = () if answer.report.diagnosis.state is State.CLEAR else request.notify
         if await self._is_outside(request):
-            await self._answer_outside(request, checks_view.outside(answer, self._library), said)
+            await self._answer_outside(request, checks_view.outside(answer, self._library), said, notify)
         else:
-            clear = answer.report.diagnosis.state is State.CLEAR
-            await self._answer(request, said, () if clear else request.notify)
+            await self._answer(request, said, notify)
         self._count(request, answer.report.diagnosis.state.value)
 
     async def failed(self, request: CheckRequest, problem: Problem) -> None:
@@ -230,7 +230,8 @@ class SlackReporter:
     async def _tell_failed(self, request: CheckRequest, message: Message) -> None:
         said = AnswerMessages(message, ())
         if await self._is_outside(request):
-            await self._answer_outside(request, checks_view.failed_outside(_name_of(request)), said)
+            public = checks_view.failed_outside(_name_of(request))
+            await self._answer_outside(request, public, said, request.notify)
         else:
             await self._answer(request, said, request.notify)
 
@@ -238,8 +239,12 @@ class SlackReporter:
         """Where the bot has no place, only whoever asked is answered anyway."""
         return request.id not in self._no_place and await self._outside.covers(request.place)
 
-    async def _answer_outside(self, request: CheckRequest, public: Message, said: AnswerMessages) -> None:
+    async def _answer_outside(
+        self, request: CheckRequest, public: Message, said: AnswerMessages, notify: Sequence[str]
+    ) -> None:
         """The state for everybody, the rest for whoever asked; they were let in at the door."""
+        if notify:
+            public = calling(public, notify)
         where, place, mine = Reply.of(request), request.place, checks_view.for_one(said)
         try:
             try:
@@ -274,10 +279,10 @@ class SlackReporter:
                 return
             try:
                 head, edited = await self._stand(request, said.head, final=True)
-                asked = tuple(notify) or (request.place.user,)
-                if edited and all(asked) and not where.place.channel.startswith(DIRECT):
+                called = tuple(notify) or (request.place.user,)
+                if edited and all(called) and not where.place.channel.startswith(DIRECT):
                     # An edit rings no bell; a new message that names them does, and its text is the first line.
-                    said = checks_view.calling(said, asked)
+                    said = checks_view.calling(said, called)
                 await self._message_poster.in_thread(where, head, said)
                 self._show_pictures(where, head, said)
             except Refused as refused:
