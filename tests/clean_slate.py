@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Iterator
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -23,16 +23,16 @@ def let_coredis_break(items: list[pytest.Item], folder: Path) -> None:
 
 
 @pytest.fixture(autouse=True)
-def collected() -> Iterator[None]:
+def collected(request: pytest.FixtureRequest) -> Iterator[None]:
     """Run the garbage collector after each test, so that leaks are reported in the test that caused them."""
-    _freeze_what_lasts()
+    _freeze_what_lasts(request.module.__name__)
     yield
     gc.collect()
 
 
-@cache
-def _freeze_what_lasts() -> None:
-    """Modules and the like need no second look: a collection is faster without them."""
+@lru_cache(maxsize=1)
+def _freeze_what_lasts(_before_module: str) -> None:
+    """Code, and what the modules before have kept, need no second look: a collection is faster without them."""
     gc.collect()
     gc.freeze()
 

@@ -20,8 +20,14 @@ ONE_OF = {
     "incidents": 4,
     "whole_bot_killed": 36,
     "worlds": 48,
+    "bot/test_check_command.py": 4,
+    "bot/test_plan_command.py": 3,
+    "bot/test_drill_command.py": 3,
+    "bot/test_playground.py": 3,
+    "bot/test_bombs.py": 4,
 }
-"""Folders with expensive tests (Azure, clusters, Slack or a browser each): one in this many is in the sample."""
+"""Folders and files with expensive tests (Azure, clusters, Slack, a browser or a process each): one in this many is in
+the sample."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -37,6 +43,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests outside the sample as `soak`; a run without `-m "not soak"` includes them."""
     for item in items:
-        folder = item.path.relative_to(HERE).parts[0]
-        if not sample.takes(item.nodeid, ONE_OF.get(folder, 1)):
+        inside = item.path.relative_to(HERE)
+        if not sample.takes(item.nodeid, ONE_OF.get(inside.as_posix(), ONE_OF.get(inside.parts[0], 1))):
             item.add_marker(pytest.mark.soak)

@@ -73,6 +73,8 @@ def check_version(place: Place, version: str, as_of: str = "") -> None:
     offered = kind.offered(as_of)
     if version.lower() in offered:
         return
+    if not offered:
+        raise errors.invalid_type(kind.name, namespace, version, catalogue().versions_of(namespace, as_of))
     if kind.extension:
         # Extension types have no location: the error says that the type does not exist in this version.
         raise errors.invalid_type(kind.name, namespace, version, offered)

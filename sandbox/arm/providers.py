@@ -23,6 +23,8 @@ class ResourceType:
     actions: tuple[str, ...] = ()
     extension: bool = False
     untracked: bool = False
+    until: str = ""
+    """From when on no api-version has it any more; a cloud that lags behind that day still offers it."""
 
     @property
     def full(self) -> str:
@@ -30,6 +32,8 @@ class ResourceType:
 
     def offered(self, as_of: str = "") -> tuple[str, ...]:
         """The api-versions of a cloud that lags behind, as of a day; newer types get their oldest version."""
+        if self.until and not "" < as_of < self.until:
+            return ()
         old = tuple(version for version in self.versions if not as_of or version[:10] <= as_of)
         return old or (min(self.versions),)
 
@@ -82,6 +86,7 @@ def _types(namespace: str, rows: dict[str, Any]) -> Iterable[ResourceType]:
             actions=tuple(row.get("actions", ())),
             extension=row.get("extension") == "true",
             untracked=row.get("untracked") == "true",
+            until=row.get("until", ""),
         )
 
 
@@ -96,6 +101,7 @@ def provider_body(namespace: str, subscription: str | None, state: str, as_of: s
             "capabilities": "SupportsExtension" if kind.extension else "SupportsTags, SupportsLocation",
         }
         for kind in catalogue().types_of(namespace)
+        if kind.offered(as_of)
     ]
     under = f"/subscriptions/{subscription}" if subscription else ""
     body: dict[str, Any] = {

@@ -64,7 +64,7 @@ ON_SITE = {
 }
 """For evidence about resource bridges, Nexus sites, and what is inside the clusters there."""
 USING_ALL = (
-    *("arc-bridge-offline-providers", "hybrid-cluster-offline"),
+    *("arc-bridge-offline-providers", "hybrid-cluster-offline", "default-cni-prefix-overlap"),
     *("healthy-fleet", "quota-blocks-upgrade", "node-vm-failed-availability-set"),
     *("request-disallowed-by-policy", "unusual-references", "outbound-nat-gateway", "memory-saturation"),
 )

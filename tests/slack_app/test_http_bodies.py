@@ -111,10 +111,9 @@ async def test_nobody_can_have_gigabytes_made_out_of_a_few_bytes(
     assert _size_of(bomb) > GIGABYTE * 0.99
     once = time.process_time() - began
     for path, known in ((SLACK, looks_signed(slack) if shown else {}), (ALERTS, shown)):
-        began = time.process_time()
-        status = await _post(bot, path, bomb, known | {"Content-Encoding": encoding})
-        assert status in (401, 415, 0)
-        assert time.process_time() - began < once / 4
+        spent_s, statuses = await _least_s(bot, path, bomb, known | {"Content-Encoding": encoding})
+        assert statuses <= {401, 415, 0}
+        assert spent_s < once / 4
 
 
 def _size_of(bomb: bytes) -> int:
@@ -124,6 +123,16 @@ def _size_of(bomb: bytes) -> int:
         size += len(reader.decompress(left, 1024 * 1024))
         left = reader.unconsumed_tail
     return size
+
+
+async def _least_s(bot: Bot, path: str, body: bytes, headers: dict[str, str]) -> tuple[float, set[int]]:
+    """The least CPU time of a few posts: whatever else this process does in one of them is not the door's."""
+    spent, statuses = [], set()
+    for _ in range(3):
+        began = time.process_time()
+        statuses.add(await _post(bot, path, body, headers))
+        spent.append(time.process_time() - began)
+    return min(spent), statuses
 
 
 async def _post(bot: Bot, path: str, body: bytes, headers: dict[str, str]) -> int:
@@ -143,10 +152,10 @@ async def test_the_charset_that_a_stranger_names_is_not_asked_for(bot: Bot, slac
     began = time.process_time()
     body.decode("punycode")
     once = time.process_time() - began
-    began = time.process_time()
     headers = looks_signed(slack) | {"Content-Type": "application/json; charset=punycode"}
-    assert await _post(bot, SLACK, body, headers) == 401
-    assert time.process_time() - began < once / 2
+    spent_s, statuses = await _least_s(bot, SLACK, body, headers)
+    assert statuses == {401}
+    assert spent_s < once / 2
 
 
 @pytest.mark.parametrize("moment", ["", "now", "-1", "9" * 400, "٣"])

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from handlers.evidence.nexus.clusters import ConnectedCluster, HybridCluster
+from handlers.evidence.nexus.clusters import ConnectedCluster, HybridCluster, ProvisionedCluster
 from handlers.evidence.nexus.fabric import IsolationDomains
 from handlers.evidence.nexus.networks import CloudServicesNetworks, L3Networks, NexusNetworks
 from handlers.model import Causes, NotApplicable, Outcome, Unavailable
@@ -32,6 +32,7 @@ RETIRED: Mapping[str, tuple[str, ...]] = {
     NETWORK_CLOUD: ("default-cni-network-missing",),
     HYBRID: ("hybrid-network-not-wrapped", "hybrid-vnet-id-case-mismatch"),
 }
+"""What only an older API knew. Where a site still answers it, the cluster's virtual networks name its networks."""
 CANNOT_ASK = "cannot be asked on today's API"
 
 
@@ -75,26 +76,28 @@ def layers(
 ) -> tuple[Layer, ...]:
     """The ledger of one cluster."""
     connected = f"Arc: {arc.status or 'no status'}" if isinstance(arc, ConnectedCluster) else f"Arc: not seen, {arc}"
+    retired = {} if isinstance(cluster, ProvisionedCluster) and cluster.networks else RETIRED
     own = f"{cluster.kind} {cluster.name} is {cluster.state}; {connected}"
     return (
         _layer(1, FABRIC, _fabric(domains), causes),
-        _layer(2, NETWORK_CLOUD, _network_cloud(cluster, l3, services), causes),
-        Layer(3, HYBRID, Seen.STATE, "; ".join([own, *_retired(HYBRID)])),
+        _layer(2, NETWORK_CLOUD, _network_cloud(cluster, l3, services), causes, *_retired(retired, NETWORK_CLOUD)),
+        Layer(3, HYBRID, Seen.STATE, "; ".join([own, *_retired(retired, HYBRID)])),
     )
 
 
-def _layer(number: int, name: str, said: str | Absent, causes: Causes) -> Layer:
+def _layer(number: int, name: str, said: str | Absent, causes: Causes, *retired: str) -> Layer:
     verdicts = [causes.of(code) for code in CODES[name]]
     found = [verdict for verdict in verdicts if verdict.findings]
     if found:
         return Layer(number, name, Seen.BAD, "; ".join(f"{verdict.code}: {verdict.why}" for verdict in found))
     if not isinstance(said, str):
         why = said.because if isinstance(said, NotApplicable) else str(said)
-        return Layer(number, name, Seen.UNSEEN, "; ".join([f"not looked at: {why}", *_retired(name)]))
+        return Layer(number, name, Seen.UNSEEN, "; ".join([f"not looked at: {why}", *retired]))
     unsure = [verdict.code for verdict in verdicts if verdict.open]
-    seen = Seen.UNSEEN if unsure or any(verdict.outcome is Outcome.NOT_APPLICABLE for verdict in verdicts) else Seen.OK
+    unasked = [verdict.code for verdict in verdicts if verdict.outcome is Outcome.NOT_APPLICABLE]
     still = [f"still open: {', '.join(unsure)}"] if unsure else []
-    return Layer(number, name, seen, "; ".join([said, *still, *_retired(name)]))
+    still += [f"not asked of this kind of cluster: {', '.join(unasked)}"] if unasked else []
+    return Layer(number, name, Seen.UNSEEN if unsure or unasked else Seen.OK, "; ".join([said, *still, *retired]))
 
 
 def _fabric(domains: IsolationDomains | Absent) -> str | Absent:
@@ -118,6 +121,6 @@ def _network_cloud(
     return ", ".join(said) or "no network"
 
 
-def _retired(layer: str) -> Iterator[str]:
-    if codes := RETIRED.get(layer):
+def _retired(retired: Mapping[str, tuple[str, ...]], layer: str) -> Iterator[str]:
+    if codes := retired.get(layer):
         yield f"{', '.join(codes)} {CANNOT_ASK}"

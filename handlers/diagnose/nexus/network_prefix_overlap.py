@@ -49,7 +49,7 @@ def _named(cluster: HybridCluster, network: NexusNetwork, log: Log) -> Finding |
     said = _SAID.search(error.message) if error else None
     if error is None or said is None:
         return None
-    return _finding(cluster, network, said["network"], said["other"], f"Azure says: {error.message}")
+    return _finding(cluster, network, said["network"], said["other"], network.group, f"Azure says: {error.message}")
 
 
 def _seen(cluster: HybridCluster, network: NexusNetwork, l3: L3Networks) -> Finding | None:
@@ -58,11 +58,14 @@ def _seen(cluster: HybridCluster, network: NexusNetwork, l3: L3Networks) -> Find
         taken = other.range
         if same(other.id, network.id) or other.failed or own is None or taken is None or not own.overlaps(taken):
             continue
-        return _finding(cluster, network, other.name, other.prefix, f"{other.in_words} is {other.state} with it")
+        proof = f"{other.in_words} is {other.state} with it"
+        return _finding(cluster, network, other.name, other.prefix, other.group, proof)
     return None
 
 
-def _finding(cluster: HybridCluster, network: NexusNetwork, other: str, prefix: str, proof: str) -> Finding:
+def _finding(
+    cluster: HybridCluster, network: NexusNetwork, other: str, prefix: str, other_group: str, proof: str
+) -> Finding:
     return Finding(
         code=CODE,
         subject=network.id,
@@ -75,6 +78,7 @@ def _finding(cluster: HybridCluster, network: NexusNetwork, other: str, prefix: 
         facts={
             **cluster.facts(),
             **network.facts(),
+            "group": other_group,
             "prefix": network.prefix,
             "other_network": other,
             "other_prefix": prefix,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +11,7 @@ from handlers.clients.arm.reader import ArmReader
 from handlers.clients.errors import NotFound, Refused, VersionNotOffered
 from handlers.engine.declare import collector
 from handlers.evidence.azure import ended_badly, still_runs
+from handlers.evidence.gather import each
 from handlers.evidence.wire import dig, moment, need_text, rows, text, texts, whole
 from handlers.fleet.kinds import CONNECTED, HYBRID_WORDS, NEXUS, kind_in_words
 from handlers.model import CannotSee, Evidence, NotApplicable, Target, Unavailable
@@ -19,6 +20,10 @@ from handlers.resource_id import ResourceId, same
 NETWORK_CLOUD_API = "2025-02-01"
 CONNECTED_API = "2024-01-01"
 PROVISIONED_API = "2024-01-01"
+WRAPPING_API = "2022-09-01-preview"
+"""The last one that says what a virtual network wraps (`infraVnetProfile.networkCloud`). Few sites still answer it."""
+HYBRID_VNET = "Microsoft.HybridContainerService/virtualNetworks"
+RETIRED = "today's API does not say which Nexus networks an AKS hybrid cluster uses (infraVnetProfile is retired)"
 NOT_OFFERED = frozenset({"MissingSubscriptionRegistration", "InvalidResourceNamespace", "InvalidResourceType"})
 """A subscription or a cloud that holds nothing of this kind."""
 _ATTACHED = ("l3Networks", "l2Networks", "trunkedNetworks")
@@ -48,6 +53,8 @@ class HybridCluster(Evidence):
     services: str = ""
     """The cloud services network, its way out."""
     attached: tuple[str, ...] = ()
+    networks_unseen: tuple[Unavailable, ...] = ()
+    """Why not all of its networks are known."""
     connected: str = ""
 
     @property
@@ -94,6 +101,26 @@ class NexusCluster(HybridCluster):
 @dataclass(frozen=True, kw_only=True)
 class ProvisionedCluster(HybridCluster):
     """The provisioned cluster of AKS hybrid: always named `default`, below its connected cluster."""
+
+    vnets: tuple[str, ...] = ()
+    """Its virtual networks, by id; on Operator Nexus each wraps a network of Network Cloud."""
+
+
+@dataclass(frozen=True, slots=True)
+class HybridVnet:
+    """A virtual network of AKS hybrid, and the network of Network Cloud that it wraps, by the id written there."""
+
+    id: str
+    name: str
+    state: str
+    network: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class HybridVnets(Evidence):
+    """The virtual networks of an AKS hybrid cluster on Operator Nexus."""
+
+    vnets: tuple[HybridVnet, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,16 +180,47 @@ async def provisioned_cluster(target: Target, arm: ArmReader) -> ProvisionedClus
 
 @collector(reads=())
 async def hybrid_cluster(
-    nexus: NexusCluster | NotApplicable | Unavailable, provisioned: ProvisionedCluster | NotApplicable | Unavailable
+    nexus: NexusCluster | NotApplicable | Unavailable,
+    provisioned: ProvisionedCluster | NotApplicable | Unavailable,
+    vnets: HybridVnets | NotApplicable | Unavailable,
 ) -> HybridCluster | NotApplicable:
     """the AKS hybrid cluster"""
-    for found in (nexus, provisioned):
-        if isinstance(found, HybridCluster):
-            return found
+    if isinstance(nexus, HybridCluster):
+        return nexus
+    if isinstance(provisioned, HybridCluster):
+        return _with_networks(provisioned, vnets)
     for found in (nexus, provisioned):
         if isinstance(found, Unavailable):
             raise CannotSee(found)
     return provisioned if isinstance(provisioned, NotApplicable) else NotApplicable("")
+
+
+@collector(reads=("Microsoft.HybridContainerService/virtualNetworks/read",))
+async def hybrid_vnets(
+    provisioned: ProvisionedCluster | NotApplicable | Unavailable, arm: ArmReader
+) -> HybridVnets | NotApplicable:
+    """the virtual networks of the AKS hybrid cluster"""
+    if isinstance(provisioned, Unavailable):
+        raise CannotSee(provisioned)
+    if isinstance(provisioned, NotApplicable):
+        return provisioned
+    wanted = [name for name in provisioned.vnets if ResourceId.parse(name).is_a(HYBRID_VNET)]
+    if not wanted:
+        return NotApplicable(f"{provisioned.name} has no AKS hybrid virtual network")
+
+    async def wrapped(name: str) -> HybridVnet:
+        answer = await arm.get(name, WRAPPING_API)
+        network = text(answer.body, "properties", "infraVnetProfile", "networkCloud", "networkId")
+        state = text(answer.body, "properties", "provisioningState")
+        return HybridVnet(need_text(answer.body, "id"), need_text(answer.body, "name"), state, network)
+
+    try:
+        found, gaps = await each(wanted, wrapped)
+    except VersionNotOffered:
+        return NotApplicable(RETIRED)
+    if not any(vnet.network for vnet in found):
+        return NotApplicable(RETIRED)
+    return HybridVnets(source=", ".join(wanted), taken_at=provisioned.taken_at, gaps=gaps, vnets=tuple(found))
 
 
 @collector(reads=("Microsoft.Kubernetes/connectedClusters/read",))
@@ -244,8 +302,19 @@ def _read_provisioned(
         changed=moment(text(body, "systemData", "lastModifiedAt")),
         location=text(body, "location"),
         custom_location=text(body, "extendedLocation", "name"),
+        vnets=texts(properties, "cloudProviderProfile", "infraNetworkProfile", "vnetSubnetIds"),
         connected=str(connected),
     )
+
+
+def _with_networks(cluster: ProvisionedCluster, vnets: HybridVnets | NotApplicable | Unavailable) -> ProvisionedCluster:
+    """With the networks that its virtual networks wrap, where an API says which."""
+    if isinstance(vnets, Unavailable):
+        return replace(cluster, networks_unseen=(vnets,))
+    if isinstance(vnets, NotApplicable):
+        return cluster
+    wrapped = tuple(vnet.network for vnet in vnets.vnets if vnet.network)
+    return replace(cluster, attached=wrapped, networks_unseen=vnets.gaps)
 
 
 def _no_hybrid(target: Target) -> NotApplicable:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -16,20 +16,24 @@ from handlers.engine.declare import collector
 from handlers.evidence.azure import ended_badly, still_runs
 from handlers.evidence.gather import each
 from handlers.evidence.lookups import ABSENT
-from handlers.evidence.nexus.clusters import NETWORK_CLOUD_API, HybridCluster
+from handlers.evidence.nexus.clusters import NETWORK_CLOUD_API, RETIRED, HybridCluster
 from handlers.evidence.wire import dig, moment, need_text, number, text, texts, whole
 from handlers.model import CannotSee, Evidence, NotApplicable, Unavailable
 from handlers.resource_id import ResourceId, last_name, same
 
+_USERS = ("associatedResourceIds", "virtualMachinesAssociatedIds", "hybridAksClustersAssociatedIds")
 PROVIDER = "Microsoft.NetworkCloud"
 CLOUD_SERVICES = "cloudServicesNetworks"
 KINDS: Mapping[str, str] = {
     "l3networks": "L3 network",
+    "defaultcninetworks": "default CNI network",
     "l2networks": "L2 network",
     "trunkednetworks": "trunked network",
     "cloudservicesnetworks": "cloud services network",
 }
-RETIRED = "today's API does not say which Nexus networks an AKS hybrid cluster uses (infraVnetProfile is retired)"
+DEFAULT_CNI = "defaultCniNetworks"
+DEFAULT_CNI_API = "2022-12-12-preview"
+"""The last one that has default CNI networks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,9 @@ class NexusNetwork:
     def group(self) -> str:
         return self.id.split("/")[4]
 
+    def on(self, sites: Iterable[str]) -> bool:
+        return any(same(self.site, site) for site in sites)
+
     @property
     def in_words(self) -> str:
         return f"{self.kind} {self.name}"
@@ -80,7 +87,8 @@ class NexusNetwork:
             return None
 
     def facts(self) -> dict[str, Any]:
-        return {"network": self.name, "network_id": self.id, "network_group": self.group}
+        """They follow the cluster's: a network may be in another group, and in another subscription."""
+        return {"network": self.name, "network_id": self.id, "group": self.group, "subscription": self.subscription}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +119,7 @@ class NexusNetworks(Evidence):
 
 @dataclass(frozen=True, kw_only=True)
 class L3Networks(NexusNetworks):
-    """The L3 networks."""
+    """The L3 networks and, where the cluster uses one, the default CNI networks: no two may have one prefix."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,10 +135,11 @@ class CloudServicesNetworks(NexusNetworks):
 Networks = TypeVar("Networks", bound=NexusNetworks)
 
 
-@collector(reads=("Microsoft.NetworkCloud/l3Networks/read",))
+@collector(reads=("Microsoft.NetworkCloud/l3Networks/read", "Microsoft.NetworkCloud/defaultCniNetworks/read"))
 async def l3_networks(cluster: HybridCluster, arm: ArmReader) -> L3Networks | NotApplicable:
     """the L3 networks of the site"""
-    return await _listed(L3Networks, ("l3Networks",), cluster, arm)
+    older = (DEFAULT_CNI,) if any(_kind(name) == DEFAULT_CNI.lower() for name in cluster.networks) else ()
+    return await _listed(L3Networks, ("l3Networks", *older), cluster, arm)
 
 
 @collector(reads=("Microsoft.NetworkCloud/cloudServicesNetworks/read",))
@@ -156,6 +165,8 @@ async def _listed(
     for by its id: a list holds only what the reader may read.
     """
     if not cluster.networks:
+        if cluster.networks_unseen:
+            raise CannotSee(cluster.networks_unseen[0])
         return NotApplicable(RETIRED if not cluster.site else f"{cluster.name} names no networks")
     subscriptions = tuple(dict.fromkeys(name.split("/")[2].lower() for name in (cluster.id, *cluster.networks)))
     wanted = [
@@ -168,12 +179,14 @@ async def _listed(
     unlisted = [name for name in cluster.networks if _kind(name) in asked_for and name.lower() not in listed]
     answers, _ = await each(unlisted, partial(_look_up, arm))
     found += [answer for answer in answers if isinstance(answer, NexusNetwork)]
+    sites = {cluster.site, *(network.site for network in found if cluster.uses(network.id))} - {""}
     return made(
         source=", ".join(listing.source for listing in listings),
         taken_at=min(listing.taken_at for listing in listings),
         truncated=any(listing.truncated for listing in listings),
-        gaps=(*gaps, *(answer for answer in answers if isinstance(answer, Unavailable))),
-        all=tuple(network for network in found if _is_near(network, cluster)),
+        gaps=(*cluster.networks_unseen, *gaps, *(answer for answer in answers if isinstance(answer, Unavailable))),
+        # On the same site, or used by the cluster wherever it is.
+        all=tuple(network for network in found if network.on(sites) or cluster.uses(network.id)),
         asked=subscriptions,
         missing=tuple(answer for answer in answers if isinstance(answer, str)),
     )
@@ -182,7 +195,7 @@ async def _listed(
 async def _look_up(arm: ArmReader, name: str) -> NexusNetwork | str | Unavailable:
     """The network; its id where Azure says that it does not exist."""
     try:
-        answer = await arm.get(name, NETWORK_CLOUD_API)
+        answer = await arm.get(name, _api(_kind(name)))
     except CannotSee as error:
         if isinstance(error, NotFound) and error.code.lower() in ABSENT:
             return name
@@ -191,12 +204,11 @@ async def _look_up(arm: ArmReader, name: str) -> NexusNetwork | str | Unavailabl
 
 
 async def _list(arm: ArmReader, path: str) -> Listing:
-    return await arm.list(path, NETWORK_CLOUD_API)
+    return await arm.list(path, _api(path.rpartition("/")[2].lower()))
 
 
-def _is_near(network: NexusNetwork, cluster: HybridCluster) -> bool:
-    """On the same site, or used by the cluster wherever it is."""
-    return same(network.site, cluster.site) or cluster.uses(network.id)
+def _api(kind: str) -> str:
+    return DEFAULT_CNI_API if kind == DEFAULT_CNI.lower() else NETWORK_CLOUD_API
 
 
 def _kind(network: str) -> str:
@@ -221,6 +233,6 @@ def read_network(body: Mapping[str, Any]) -> NexusNetwork:
         prefix=text(properties, "ipv4ConnectedPrefix"),
         vlan=number(properties, "vlan"),
         domains=tuple(name for name in (*own, *texts(properties, "isolationDomainIds")) if name),
-        users=(*texts(properties, "associatedResourceIds"), *texts(properties, "virtualMachinesAssociatedIds")),
+        users=tuple(user for key in _USERS for user in texts(properties, key)),
         changed=moment(text(body, "systemData", "lastModifiedAt")),
     )
