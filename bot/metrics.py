@@ -24,11 +24,11 @@ class Metrics:
         self.slack_calls = Counter(
             "aksbot_slack_calls", "Calls of Slack, by how they ended.", ["method", "outcome"], registry=self.registry
         )
-        self.memory_reachable = Gauge(
-            "aksbot_memory_reachable", "1 while the state (REDIS_URL) answers, else 0.", registry=self.registry
+        self.redis_reachable = Gauge(
+            "aksbot_redis_reachable", "1 while the state (REDIS_URL) answers, else 0.", registry=self.registry
         )
-        self.memory_writable = Gauge(
-            "aksbot_memory_writable", "1 while the state (REDIS_URL) takes writes, else 0.", registry=self.registry
+        self.redis_writable = Gauge(
+            "aksbot_redis_writable", "1 while the state (REDIS_URL) takes writes, else 0.", registry=self.registry
         )
         self.heard = Counter(
             "aksbot_heard", "Commands, mentions and clicks that came in.", ["kind"], registry=self.registry

@@ -444,7 +444,7 @@ def explain_policy(
     ] = None,
     output: OutputOption = Output.TEXT,
 ) -> Act:
-    """Show whether a user may view a cluster. With --remedy: approve a fix. Exit 0 for yes, 1 for no."""
+    """Show whether a user may view a cluster or, with --remedy, approve a fix. Exit 0 for yes, 1 for no."""
 
     def act() -> int:
         from bot.cli.policy import explain

@@ -69,7 +69,7 @@ class AlertEndpoints:
             except StoreAway as away:
                 # Both senders retry, and an alert that is already queued is not queued twice.
                 log.warning("alerts were not all taken in: %s", away)
-                return web.Response(status=503, text="aksbot's memory is away: send it again\n")
+                return web.Response(status=503, text="Redis is out of reach or refuses writes: send it again\n")
             return web.Response(status=202, text="taken in\n")
 
         return come_in

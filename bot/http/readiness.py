@@ -71,8 +71,8 @@ class Readiness:
 
     async def standing(self) -> Standing:
         lost = await self._why_forgetful()
-        self.metrics.memory_reachable.set(lost is None or isinstance(lost, TakesNoWrites))
-        self.metrics.memory_writable.set(lost is None)
+        self.metrics.redis_reachable.set(lost is None or isinstance(lost, TakesNoWrites))
+        self.metrics.redis_writable.set(lost is None)
         if self.leaving:
             return Standing(ready=False, said="told to stop: nobody new should be sent here")
         if why := await self._why_cut_off():

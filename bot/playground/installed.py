@@ -15,4 +15,5 @@ def needs_the_sandbox() -> Iterator[None]:
         yield
     except ModuleNotFoundError as missing:
         why = f"the Python package {missing.name} is not installed"
-        raise Problem("cannot start the sandbox", why, "pip install 'aksbot[sandbox]'") from missing
+        do = "in a clone of the repository, run: pip install '.[sandbox]'"
+        raise Problem("cannot start the sandbox", why, do) from missing

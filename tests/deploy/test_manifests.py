@@ -90,6 +90,8 @@ def test_every_variable_is_a_setting_and_every_secret_comes_from_the_secret(way:
     assert set(given) <= known | {f"{PREFIX}CONFIG"}
     example = yaml.safe_load((KUBERNETES / "secret.example.yaml").read_text(encoding="utf-8"))
     asked = {name: one for name, one in given.items() if isinstance(one, dict)}
+    optional = [name for name, one in asked.items() if one.pop("optional", False)]
+    assert set(optional) <= {f"{PREFIX}ALERTS_TOKEN"}
     assert asked == {name: {"name": example["metadata"]["name"], "key": name} for name in asked}
     assert set(asked) <= set(example["stringData"])
 

@@ -73,10 +73,10 @@ async def _writes(redis: Connection) -> int:
 async def test_who_listens_stays_in_service_and_says_that_the_memory_is_away(start: Start, redis: Connection) -> None:
     async with start(over_http=True) as bot:
         assert await _get(bot, "/readyz") == (200, "ready\n")
-        assert "aksbot_memory_reachable 1.0" in (await _get(bot, "/metrics"))[1]
+        assert "aksbot_redis_reachable 1.0" in (await _get(bot, "/metrics"))[1]
         with hanging(redis):
             assert (await _told_of_the_memory(bot))[0] == 200
-            assert "aksbot_memory_reachable 0.0" in (await _get(bot, "/metrics"))[1]
+            assert "aksbot_redis_reachable 0.0" in (await _get(bot, "/metrics"))[1]
 
 
 async def test_a_worker_without_memory_is_not_ready(

@@ -34,8 +34,8 @@ async def test_a_full_server_is_not_called_ready(start: Start, redis: Connection
         assert (status, said.partition(":")[0]) == (200, "degraded")
         assert "maxmemory is reached" in said
         metrics = (await _get(bot, "/metrics"))[1]
-        assert "aksbot_memory_writable 0.0" in metrics
-        assert "aksbot_memory_reachable 1.0" in metrics
+        assert "aksbot_redis_writable 0.0" in metrics
+        assert "aksbot_redis_reachable 1.0" in metrics
 
 
 async def test_a_check_is_done_while_the_disk_is_full(start: Start, control: Control, tmp_path: Path) -> None:
