@@ -140,9 +140,8 @@ def _not_permitted(cluster: ManagedCluster, zone: PrivateZone, roles: RoleAssign
     """Only for a zone that people brought: AKS owns the one that it made itself."""
     if not zone.exists or not cluster.private_zone.startswith("/") or isinstance(roles, Unavailable):
         return
-    own = set(cluster.control_plane_identities)
-    held = {_definition(role.definition) for role in roles.roles if role.principal in own and role.covers(zone.id)}
-    if own and roles.complete and held <= READERS:
+    held = {_definition(role.definition) for role in roles.roles if role.covers(zone.id)}
+    if cluster.control_plane_identities and roles.complete and held <= READERS:
         says = (
             f"the cluster's identity has no role on zone {zone.name} that lets it write: Private DNS Zone Contributor"
         )

@@ -85,9 +85,10 @@ class PolicyStates(Evidence):
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """One role assignment of a cluster identity."""
+    """One role assignment that a control plane identity has, by itself or through a group."""
 
     principal: str
+    """To whom it was given: the identity, or a group that it belongs to."""
     definition: str
     scope: str
 
@@ -98,7 +99,7 @@ class Role:
 
 @dataclass(frozen=True, kw_only=True)
 class RoleAssignments(Evidence):
-    """What the cluster's identities may do."""
+    """What the control plane's identities may do: nobody else was asked for."""
 
     roles: tuple[Role, ...]
 

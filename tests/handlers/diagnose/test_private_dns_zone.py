@@ -125,6 +125,16 @@ async def test_an_identity_that_may_not_write_a_zone_of_ones_own_is_a_warning() 
     assert await outcome(permitted(azure, READER, CONTRIBUTOR)) is Outcome.CLEAR
 
 
+async def test_a_role_that_the_identity_has_through_a_group_is_not_called_missing() -> None:
+    """`assignedTo` answers with the group's own assignment: its principal is the group."""
+    azure = permitted(private(zone=BROUGHT), CONTRIBUTOR)
+    azure.zone_roles[0]["properties"] |= {"principalId": "6e", "principalType": "Group"}
+    assert await outcome(azure) is Outcome.CLEAR
+    permitted(azure, READER)
+    azure.zone_roles[0]["properties"] |= {"principalId": "6e", "principalType": "Group"}
+    assert (await found(CODE, azure)).facts["cause"] == "not-permitted"
+
+
 async def test_azure_naming_the_missing_permission_makes_it_the_root_of_the_failed_cluster() -> None:
     azure = permitted(private(zone=BROUGHT))
     error = {"code": "CustomPrivateDNSZoneMissingPermissionError", "message": "no rights on the zone"}
