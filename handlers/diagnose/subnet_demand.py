@@ -83,7 +83,7 @@ def _of_pools(subnet: Subnet, network: NetworkProfile, growth: Growth) -> Iterat
             yield Demand(who, each, wanted.missing, wanted.surge, pool, unknown=flat and not pool.max_pods)
         if pool.pod_subnet.lower() == subnet.id.lower():
             each = _for_pods(pool)
-            taken = pool.count * each if pool.pods_in_blocks else 0
+            taken = max(0, pool.count - wanted.missing) * each if pool.pods_in_blocks else 0
             unknown = pool.pods_in_blocks and not pool.max_pods
             yield Demand(who, each, wanted.missing, wanted.surge, pool, for_pods=True, taken=taken, unknown=unknown)
 

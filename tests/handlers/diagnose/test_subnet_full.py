@@ -223,6 +223,15 @@ async def test_blocks_are_counted_whole_although_the_network_counts_each_as_one_
     assert finding.because[0] == "10.2.0.0/25: 128 addresses - 5 kept by Azure - 96 in use = 27 free"
 
 
+@pytest.mark.parametrize(("used", "outcome"), [(336, Outcome.CLEAR), (363, Outcome.CLEAR), (364, Outcome.FOUND)])
+async def test_the_blocks_of_nodes_that_are_not_there_yet_are_wanted_and_not_taken(used: int, outcome: Outcome) -> None:
+    azure, subnet = flat("10.1.0.0/24", 9), f"{VNET}/subnets/pods"
+    azure.subnet("10.2.0.0/23", used, subnet)
+    blocks = {"podSubnetID": subnet, "podIPAllocationMode": "StaticBlock", "maxPods": 47}
+    azure.pool("apps", count=9, machines=7, vnetSubnetID=SUBNET, **blocks)
+    assert (await asked("subnet-full", azure)).outcome is outcome  # 507 usable, 2 missing + 1 surge × 48 wanted
+
+
 def auto_provisioned(used: int, **spec: object) -> Azure:
     """Node auto-provisioning in a subnet of its own, which a flat node takes 31 addresses of."""
     azure, own = flat("10.1.0.0/24", 93, mode="System"), f"{VNET}/subnets/karpenter"
