@@ -208,8 +208,11 @@ class AgentPool:
 
     @property
     def may_lose_nodes(self) -> bool:
-        """Whether an upgrade may take a node away before the next is there: AKS refuses that for system pools."""
-        return self.mode.lower() == "user"
+        """Whether an upgrade may take a node away before the next is there.
+
+        AKS refuses that for system pools, and a blue-green upgrade brings all new nodes before it empties the old ones.
+        """
+        return self.mode.lower() == "user" and not self.rolling.blue_green
 
     @property
     def upgrading(self) -> bool:

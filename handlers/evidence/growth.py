@@ -81,10 +81,13 @@ def _is_being_made(pool: AgentPool) -> bool:
 def surge_nodes(pool: AgentPool) -> int:
     """Nodes that an upgrade adds: a count, or a share of the pool rounded up; never more than the pool has.
 
-    None for spot pools: AKS takes their nodes away and does not bring others first.
+    None for spot pools: AKS takes their nodes away and does not bring others first. A blue-green upgrade brings as many
+    as the pool has (learn.microsoft.com/azure/aks/blue-green-node-pool-upgrade: "double the node capacity").
     """
     if pool.spot:
         return 0
+    if pool.rolling.blue_green:
+        return pool.count
     asked = pool.max_surge or DEFAULT_SURGE
     return share_of(asked, pool.count) if asked.rstrip("%").isdigit() else min(1, pool.count)
 

@@ -143,7 +143,8 @@ def _replaces(rolled: Rolled) -> str:
     how = "goes on" if rolled.to else "is changed"
     if number == 1:
         return f"{what} {how}: 1 node is replaced"
-    together = min(surge_nodes(pool) or share_of(pool.max_unavailable, pool.count), number)
+    emptied = share_of(pool.rolling.batch, pool.count) if pool.rolling.blue_green else surge_nodes(pool)
+    together = min(emptied or share_of(pool.max_unavailable, pool.count), number)
     return f"{what} {how}: {number} nodes are replaced {'one by one' if together <= 1 else f'{together} at a time'}"
 
 

@@ -243,6 +243,16 @@ async def test_a_pool_that_lacks_nodes_or_may_lose_none_is_not_told_to_go_withou
     assert "--max-surge 0" not in LIBRARY[QUESTION].render("Fix", (await found(QUESTION, azure)).facts)
 
 
+@pytest.mark.parametrize("asked_for", ["1.34", "1.33"])
+async def test_a_blue_green_upgrade_cannot_go_without_extra_nodes(asked_for: str) -> None:
+    azure = full()
+    azure.pool("apps", count=3, provisioningState="Failed", status={"provisioningError": REFUSED})
+    azure.pools["apps"] |= {"orchestratorVersion": asked_for, "upgradeStrategy": "BlueGreen"}
+    finding = await found(QUESTION, azure)
+    assert (finding.facts["surging"], finding.facts["maybe_surging"]) == (False, False)
+    assert "--max-surge 0" not in LIBRARY[QUESTION].render("Fix", finding.facts)
+
+
 async def test_a_reservation_is_made_zone_by_zone_with_the_pools_own_size() -> None:
     fix = LIBRARY[QUESTION].render("Fix", (await found(QUESTION, full())).facts)
     assert "--capacity-reservation-group apps-reserved --location westeurope --zones 1\n" in fix

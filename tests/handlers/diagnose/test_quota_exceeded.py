@@ -125,6 +125,21 @@ async def test_a_request_that_was_refused_at_once_is_found_although_nothing_is_f
     assert "--max-surge" not in fix
 
 
+@pytest.mark.parametrize(
+    ("strategy", "wants", "surging"),
+    [("Rolling", "4 cores (1 × Standard_D4s_v5", ["apps"]), ("BlueGreen", "12 cores (3 × Standard_D4s_v5", [])],
+)
+async def test_a_blue_green_upgrade_wants_the_cores_of_the_whole_pool_and_cannot_do_without(
+    strategy: str, wants: str, surging: list[str]
+) -> None:
+    azure = refused_pool(used=98, upgradeStrategy=strategy)
+    azure.pools["apps"]["status"] = {"provisioningError": {"code": "QuotaExceeded", "message": "Cores quota exceeded"}}
+    finding = await found("quota-exceeded", azure)
+    assert finding.because[1].startswith(f"pool apps wants {wants}")
+    assert finding.facts["surging"] == surging
+    assert ("--max-surge" in LIBRARY["quota-exceeded"].render("Fix", finding.facts)) is bool(surging)
+
+
 async def test_a_pool_that_failed_over_it_is_reconciled_once_there_is_room() -> None:
     finding = await found("quota-exceeded", refused_pool())
     assert f"az resource update --ids {pool_id('apps')}" in LIBRARY["quota-exceeded"].render("Fix", finding.facts)

@@ -4,7 +4,7 @@ import pytest
 
 from handlers.model import Outcome, Severity
 from tests.handlers.diagnose.bodies import CLUSTER, SUBNET, VNET, pool_id
-from tests.handlers.diagnose.wire import Azure, asked, found
+from tests.handlers.diagnose.wire import LIBRARY, Azure, asked, found
 
 NAMED = {
     "provisioningError": {"code": "SubnetIsFull", "message": "Subnet nodes with address prefix 10.1.0.0/24 is full"}
@@ -230,6 +230,27 @@ async def test_the_blocks_of_nodes_that_are_not_there_yet_are_wanted_and_not_tak
     blocks = {"podSubnetID": subnet, "podIPAllocationMode": "StaticBlock", "maxPods": 47}
     azure.pool("apps", count=9, machines=7, vnetSubnetID=SUBNET, **blocks)
     assert (await asked("subnet-full", azure)).outcome is outcome  # 507 usable, 2 missing + 1 surge × 48 wanted
+
+
+async def test_a_blue_green_upgrade_wants_as_many_nodes_as_the_pool_has() -> None:
+    green = {"upgradeStrategy": "BlueGreen", "upgradeSettings": {}}
+    azure = flat("10.1.0.0/24", 5 * 31, count=5, **green)
+    finding = await found("subnet-full", azure)
+    assert finding.because[1:3] == (
+        "pool apps: 5 surge × 31 (1 + 30 pods) = 155 addresses",
+        "wanted 155, free 96: 59 short",
+    )
+    assert finding.facts["surging"] == []  # it cannot go without extra nodes
+    assert "--max-surge" not in LIBRARY["subnet-full"].render("Fix", finding.facts)
+    azure.pools["apps"]["upgradeStrategy"] = "Rolling"
+    assert (await asked("subnet-full", azure)).outcome is Outcome.CLEAR
+    azure.pools["apps"] |= {"upgradeStrategy": "BlueGreen", "scaleSetPriority": "Spot"}
+    assert (await asked("subnet-full", azure)).outcome is Outcome.CLEAR
+
+
+async def test_green_nodes_that_stand_already_need_no_more_room() -> None:
+    state = {"upgradeStrategy": "BlueGreen", "provisioningState": "Upgrading"}
+    assert (await asked("subnet-full", flat("10.1.0.0/24", 186, count=3, machines=6, **state))).outcome is Outcome.CLEAR
 
 
 def auto_provisioned(used: int, **spec: object) -> Azure:

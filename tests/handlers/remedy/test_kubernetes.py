@@ -88,6 +88,9 @@ async def test_people_read_what_it_does_to_whom_before_they_approve() -> None:
     azure.pools["apps"] |= {"upgradeSettings": {"maxSurge": "100%"}}
     both = await planned("relax-budget", azure)
     assert "2 nodes are replaced 2 at a time, then cluster" in both.effect, both.effect
+    azure.pools["apps"] |= {"upgradeStrategy": "BlueGreen", "upgradeSettingsBlueGreen": {"drainBatchSize": "50%"}}
+    green = await planned("relax-budget", azure)
+    assert "2 nodes are replaced one by one, then cluster" in green.effect, "it empties batches, however many it brings"
     assert Plan.from_json(both.as_json()) == both
     assert replace(plan, effect="").digest != plan.digest, "an approval covers what people have read"
 
