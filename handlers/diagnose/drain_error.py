@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from handlers.counted import counted
-from handlers.diagnose.draining import Draining, draining, named_or_cordoned
+from handlers.diagnose.draining import Draining, asked_version, draining, named_or_cordoned
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.cluster import Node, Nodes, Pod, Pods
@@ -110,7 +110,7 @@ def _facts(
         "stuck": [{"namespace": pod.namespace, "pod": pod.name, "finalizers": list(pod.finalizers)} for pod in stuck],
         "pool_state": pool.state,
         "upgrade_pending": pool.upgrading,
-        "target": cluster.current_version or cluster.version,
+        "target": asked_version(cluster, pool),
         "machine_id": machine,
         "scale_set": machine.split("/")[-3] if node and node.in_scale_set else "",
         "instance_id": machine.split("/")[-1] if node and node.in_scale_set else "",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from handlers.evidence.azure import AgentPool, AgentPools
+from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
 from handlers.evidence.cluster import Node, Nodes
 from handlers.evidence.complaints import Complaint, Complaints
 from handlers.evidence.drains import named_nodes, speaks_of_drain
+from handlers.version import meets, newest
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,21 @@ def draining(pools: AgentPools, nodes: Nodes, complaints: Complaints) -> tuple[D
 def named_or_cordoned(emptied: tuple[Draining, ...]) -> bool:
     """Whether any node is to be emptied: without one, it does not matter which pods stand where."""
     return any(draining.nodes or draining.gone for draining in emptied)
+
+
+def asked_version(cluster: ManagedCluster, pool: AgentPool | None, nodes: tuple[Node, ...] = ()) -> str:
+    """The version to which the same upgrade goes, if it is run again.
+
+    The control plane may be minor versions ahead of what the pool was asked for. It has the patch, where only a minor
+    version was asked for. Where the pool says that it runs what it was asked to, its newest node has that version.
+    """
+    control_plane = cluster.current_version or cluster.version
+    if pool is None:
+        return control_plane
+    if pool.upgrading:
+        return control_plane if meets(control_plane, pool.version) else pool.version
+    versions = {node.version for node in nodes if node.version}
+    return newest(versions) if len(versions) > 1 else control_plane or pool.version
 
 
 def _told(pool: AgentPool, nodes: Nodes, complaints: Complaints) -> tuple[Complaint, ...]:

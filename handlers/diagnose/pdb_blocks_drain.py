@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from handlers.counted import counted
-from handlers.diagnose.draining import Draining, draining, named_or_cordoned
+from handlers.diagnose.draining import Draining, asked_version, draining, named_or_cordoned
 from handlers.engine.declare import diagnostic
 from handlers.evidence.azure import AgentPools, ManagedCluster
 from handlers.evidence.budgets import Budget, Budgets
@@ -139,7 +139,7 @@ def _blocks(
             "refused": refused,
             "pool_state": pool.state if pool else "",
             "upgrade_pending": pool is not None and pool.upgrading,
-            "target": cluster.current_version or cluster.version,
+            "target": asked_version(cluster, pool),
             "subscription": cluster.subscription,
             "pool": next(iter(pools.values()), ""),
             "pool_id": next(iter(pools), cluster.id),

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from handlers.counted import counted
+from handlers.diagnose.draining import asked_version
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
 from handlers.evidence.cluster import Node, Nodes
@@ -118,7 +119,7 @@ def _half_done(
             "failed": pool.failed,
             "proved": proved,
             "images_only": not pool.upgrading and len({node.version for node in nodes}) < 2,
-            "target": cluster.current_version or pool.version,
+            "target": asked_version(cluster, pool, nodes),
             "cluster": cluster.name,
             "group": cluster.group,
             "subscription": cluster.subscription,

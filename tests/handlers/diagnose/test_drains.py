@@ -189,6 +189,43 @@ async def test_what_an_upgrade_left_claims_no_failure_for_which_azure_names_the_
     assert (finding.affects, finding.severity) == ((), Severity.WARNING)
 
 
+BEHIND = {"orchestratorVersion": "1.31.8", "currentOrchestratorVersion": "1.30.9"}
+
+
+@pytest.mark.parametrize("code", ["upgrade-half-done", "pdb-blocks-drain", "drain-error"])
+@pytest.mark.parametrize(
+    ("control_plane", "pool", "target"),
+    [
+        ("1.32.4", BEHIND, "1.31.8"),
+        ("1.31.8", BEHIND, "1.31.8"),
+        ("1.31.8", BEHIND | {"orchestratorVersion": "1.31"}, "1.31.8"),
+        ("1.32.4", BEHIND | {"orchestratorVersion": "1.31"}, "1.31"),
+    ],
+    ids=["a pool behind its control plane", "the whole cluster", "the whole cluster, any patch", "a pool, any patch"],
+)
+async def test_the_same_upgrade_is_run_again_and_not_one_to_the_control_planes_version(
+    code: str, control_plane: str, pool: dict[str, str], target: str
+) -> None:
+    azure = stuck() if code == "drain-error" else failed("it failed") if code == "upgrade-half-done" else failed()
+    azure.pools["apps"] |= pool
+    azure.cluster |= {"kubernetesVersion": control_plane, "currentKubernetesVersion": control_plane}
+    finding = await found(code, azure)
+    assert finding.facts["target"] == target
+    assert f"--kubernetes-version {target}\n" in LIBRARY[code].render("Fix", finding.facts)
+
+
+@pytest.mark.parametrize(("control_plane", "target"), [("1.32.4", "1.31.10"), ("1.31.10", "1.31.10")])
+async def test_where_the_pool_says_that_it_runs_what_it_was_asked_to_its_newest_node_tells_the_version(
+    control_plane: str, target: str
+) -> None:
+    """`currentOrchestratorVersion` is the version asked for, wherever that one is named in full."""
+    azure = failed("it failed", orchestratorVersion="1.31.10", currentOrchestratorVersion="1.31.10")
+    azure.cluster |= {"kubernetesVersion": control_plane, "currentKubernetesVersion": control_plane}
+    azure.nodes["node-0"]["status"]["nodeInfo"]["kubeletVersion"] = "v1.31.9"
+    azure.nodes["node-1"]["status"]["nodeInfo"]["kubeletVersion"] = "v1.31.10"
+    assert (await found("upgrade-half-done", azure)).facts["target"] == target
+
+
 async def test_surge_nodes_and_quarantined_ones_are_leftovers() -> None:
     azure = failed()
     azure.node("node-2", machine=2)
