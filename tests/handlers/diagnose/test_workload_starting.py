@@ -199,6 +199,58 @@ async def test_a_claim_whose_class_waits_for_its_pod_is_healthy() -> None:
     assert (await asked(UNBOUND, unwell)).outcome is Outcome.CLEAR
 
 
+DISKS: dict[str, Any] = {
+    "name": "managed-csi",
+    "provisioner": "disk.csi.azure.com",
+    "volumeBindingMode": "WaitForFirstConsumer",
+}
+HELD = {"storageClassName": "managed-csi", "claimRef": {"namespace": "ops", "name": "old"}}
+"""The disk of somebody else's claim, made by the same class."""
+
+
+def too_big_for_any_node(claim: dict[str, Any], volume: dict[str, Any]) -> Unwell:
+    """A pod that no node has the CPU for; its claim is of class managed-csi, which makes a disk once it has a node."""
+    unwell = claims({"storageClassName": "managed-csi"} | claim, volume, **DISKS)
+    pod = next(one for one in unwell.objects if one["kind"] == "Pod")
+    pod["spec"]["containers"] = [{"name": "web", "resources": {"requests": {"cpu": "64"}}}]
+    pod["status"]["conditions"][0]["message"] = "0/1 nodes are available: 1 Insufficient cpu."
+    return unwell
+
+
+@pytest.mark.parametrize(
+    ("claim", "volume"),
+    [
+        ({}, HELD),
+        ({}, HELD | {"capacity": {"storage": "4Gi"}, "claimRef": None}),
+        ({"accessModes": ["ReadWriteMany"]}, HELD | {"claimRef": None}),
+        ({}, {"storageClassName": "other"}),
+    ],
+)
+async def test_a_claim_whose_class_makes_its_own_disk_has_nothing_to_do_with_the_disks_of_others(
+    claim: dict[str, Any], volume: dict[str, Any]
+) -> None:
+    unwell = too_big_for_any_node(claim, volume)
+    assert (await asked(UNBOUND, unwell)).outcome is Outcome.CLEAR
+    assert await roots(unwell) == ["pod-unschedulable"]
+
+
+async def test_where_the_classes_are_not_seen_the_disks_of_others_prove_nothing() -> None:
+    unwell = too_big_for_any_node({}, HELD)
+    unwell.denied = {"/storageclasses"}
+    assert (await asked(UNBOUND, unwell)).outcome is Outcome.INCONCLUSIVE
+
+
+async def test_a_claim_that_names_a_disk_is_left_with_that_one_whatever_its_class() -> None:
+    finding = await unbound(claims({"storageClassName": "managed-csi", "volumeName": "disk-1"}, HELD, **DISKS))
+    assert finding.facts["cause"] == "occupied"
+
+
+async def test_a_class_that_makes_nothing_leaves_its_claims_with_what_there_is() -> None:
+    local = {"name": "local", "provisioner": "kubernetes.io/no-provisioner"}
+    finding = await unbound(claims({"storageClassName": "local"}, HELD | {"storageClassName": "local"}, **local))
+    assert finding.facts["cause"] == "occupied"
+
+
 async def test_without_the_volumes_nothing_is_called_clear() -> None:
     unwell = claims({})
     unwell.denied = {"/persistentvolumes", "/storageclasses"}
