@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from bot.render.headline import facts_of
 from handlers.model import Finding, Outcome
+from tests.checking import LIBRARY
 from tests.handlers.diagnose.bodies import at
 from tests.handlers.diagnose.unwell import POD, Unwell
 from tests.handlers.diagnose.wire import asked, diagnosed, found
@@ -116,6 +118,82 @@ async def test_a_container_that_waits_for_something_else_lacks_no_configuration(
     ],
 )
 async def test_a_volume_that_is_not_mounted_is_found_with_its_cause(told: str, cause: str) -> None:
+    unwell = Unwell().waits_for("ContainerCreating").warned("Pod", POD, "FailedAttachVolume", told)
+    assert (await found(MOUNT, unwell)).facts["cause"] == cause
+
+
+SET_UP = 'MountVolume.SetUp failed for volume "secrets" : '
+NOT_REGISTERED = "not found in the list of registered CSI drivers"
+OBJECTS = "rpc error: code = Unknown desc = failed to mount secrets store objects for pod shop/web, err: "
+
+
+@pytest.mark.parametrize(
+    ("told", "driver"),
+    [
+        (
+            f"{SET_UP}kubernetes.io/csi: mounter.SetUpAt failed to get CSI client: driver name secrets-store.csi.k8s.io "
+            f"{NOT_REGISTERED}",
+            "secrets-store.csi.k8s.io",
+        ),
+        (
+            'MountVolume.MountDevice failed for volume "pvc-1" : kubernetes.io/csi: attacher.MountDevice failed to create '
+            f"newCsiDriverClient: driver name disk.csi.azure.com {NOT_REGISTERED}",
+            "disk.csi.azure.com",
+        ),
+        (
+            'AttachVolume.Attach failed for volume "pvc-1" : CSINode aks-apps-1-vmss000003 does not contain driver '
+            "disk.csi.azure.com",
+            "disk.csi.azure.com",
+        ),
+        (
+            f'{SET_UP}{OBJECTS}error connecting to provider "azure": provider not found: provider "azure"',
+            "secrets-store.csi.k8s.io",
+        ),
+    ],
+)
+async def test_a_csi_driver_that_the_node_does_not_have_is_named(told: str, driver: str) -> None:
+    unwell = Unwell().waits_for("ContainerCreating").warned("Pod", POD, "FailedMount", told)
+    finding = await found(MOUNT, unwell)
+    assert (finding.facts["cause"], finding.facts["driver"]) == ("driver", driver)
+    assert f"does not have CSI driver `{driver}`" in LIBRARY[MOUNT].line("effect", facts_of(finding, "prod-weu"))
+    page = LIBRARY[MOUNT].render("Fix", finding.facts)
+    assert "spec.nodeName=node-0" in page
+    assert ("--addons azure-keyvault-secrets-provider" in page) == driver.startswith("secrets-store")
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "keyvault.BaseClient#GetSecret: Failure responding to request: StatusCode=403 -- Original Error: autorest/azure: "
+        'Service returned an error. Status=403 Code="Forbidden" Message="Caller is not authorized to perform action"',
+        "failed to mount objects, error: failed to get objectType:secret, objectName:db, objectVersion:: GET "
+        "https://shop.vault.azure.net/secrets/db/ RESPONSE 403: 403 Forbidden ERROR CODE: Forbidden",
+        'StatusCode=404 Code="SecretNotFound" Message="A secret with (name/id) db was not found in this key vault"',
+        "error: Get https://shop.vault.azure.net/secrets/db/: dial tcp: lookup shop.vault.azure.net: no such host",
+        "failed to mount objects, error: failed to acquire tokens: ManagedIdentityCredential: Identity not found",
+        'error making mount request: StatusCode=403 Code="Forbidden"',
+        'failed to get secretproviderclass shop/web, error: SecretProviderClass.secrets-store.csi.x-k8s.io "web" not found',
+    ],
+)
+async def test_what_key_vault_refuses_is_no_matter_of_a_storage_account(told: str) -> None:
+    unwell = Unwell().waits_for("ContainerCreating").warned("Pod", POD, "FailedMount", f"{SET_UP}{OBJECTS}{told}")
+    finding = await found(MOUNT, unwell)
+    assert (finding.facts["cause"], finding.facts["driver"]) == ("key-vault", "")
+    page = LIBRARY[MOUNT].render("Fix", finding.facts)
+    assert "Key Vault Secrets User" in page
+    assert "storage account" not in page
+
+
+@pytest.mark.parametrize(
+    ("told", "cause"),
+    [
+        ('volume "pvc-1a403f22-77aa" : timed out waiting for external-attacher of disk.csi.azure.com', "unknown"),
+        ("could not list keys: storage.AccountsClient#ListKeys: StatusCode=403", "permission"),
+        ("RESPONSE 403: 403 This request is not authorized", "permission"),
+        ('MountVolume.MountDevice failed for volume "pvc-1" : share orders does not exist', "missing"),
+    ],
+)
+async def test_a_403_is_a_refusal_only_where_it_stands_alone(told: str, cause: str) -> None:
     unwell = Unwell().waits_for("ContainerCreating").warned("Pod", POD, "FailedAttachVolume", told)
     assert (await found(MOUNT, unwell)).facts["cause"] == cause
 
