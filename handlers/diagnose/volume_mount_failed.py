@@ -19,7 +19,8 @@ _REASONS = frozenset({"FailedMount", "FailedAttachVolume", "FailedMapVolume"})
 _CONFIG = compile_linear(r'(?i)(?:secret|configmap)s? "[^"]+" not found|references non-existent (?:secret|config) key')
 _SECRETS_STORE = "secrets-store.csi.k8s.io"
 _NO_DRIVER = compile_linear(
-    r"(?i)(?:driver name|does not contain driver) (?P<driver>[\w.-]{1,100})|provider not found|failed to find provider binary"
+    r"(?i)(?:driver name|does not contain driver) (?P<driver>[\w.-]{1,100})|"
+    r"provider not found|failed to find provider binary"
 )
 """The kubelet, the attach-detach controller, and the Secrets Store driver, whose part for Azure is a pod of its own."""
 _CAUSES = tuple(
@@ -28,8 +29,10 @@ _CAUSES = tuple(
         # Azure's provider for the Secrets Store, before the words that storage accounts use, too.
         (
             "key-vault",
-            r"key ?vault|\bvault\.(?:azure|usgovcloudapi)\.|SecretNotFound|secretproviderclass|failed to mount objects|"
-            r"secrets[ -]store.*StatusCode[=:] ?403",
+            (
+                r"key ?vault|\bvault\.(?:azure|usgovcloudapi)\.|SecretNotFound|secretproviderclass|"
+                r"failed to mount objects|secrets[ -]store.*StatusCode[=:] ?403"
+            ),
         ),
         ("attached-elsewhere", r"Multi-Attach error|already attached to node|already exclusively attached"),
         ("too-many-disks", r"maximum number of data disks|exceed max volume count|MaxDataDisks"),
