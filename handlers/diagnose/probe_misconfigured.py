@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 
-from handlers.diagnose.container_failing import KILLED
+from handlers.diagnose.container_failing import KILLED, OOM
 from handlers.diagnose.workload_findings import WITHOUT_AZURE, facts_of, harmed, named, tail_of
 from handlers.engine.declare import diagnostic
 from handlers.evidence.workloads.containers import LIVENESS, READINESS, STARTUP, Container, Probe
@@ -17,7 +18,13 @@ from handlers.model import Finding, Judgement, Unavailable
 from runbooks.linear import compile_linear
 
 CODE = "probe-misconfigured"
-_NOT_ANSWERED = compile_linear(r"connection refused|failed to connect|context deadline exceeded|i/o timeout|timed out")
+_REFUSED = compile_linear(r"connection refused|actively refused|failed to connect service")
+"""Nobody listens at the port. A gRPC probe tries again until its time is up, and then says only that."""
+_ANSWERED = compile_linear(r"awaiting headers|failed with statuscode")
+"""Somebody does, and is slow or unwell."""
+_OF_THE_MESH = "15020"
+"""Istio's agent: it asks the container on the kubelet's behalf, and no container declares it."""
+_FOR_THE_MESH = "/app-health/"
 _OTHER_PROTOCOL = compile_linear(
     r"malformed HTTP (?:response|status code|version)|server gave HTTP response to HTTPS client|"
     r"first record does not look like a TLS handshake|error reading server preface|http2: frame too large|"
@@ -56,7 +63,7 @@ def _wrong(
     failed = [warned for warned in symptoms.about(pod, "Unhealthy") if warned.container in ("", container.name)]
     for what in (LIVENESS, STARTUP, READINESS):
         probe, told = container.probe(what), _of(failed, what)
-        cause = _cause(probe, told, symptom, container, tails) if probe and told else ""
+        cause = _cause(probe, told, symptom, container, symptoms.taken_at, tails) if probe and told else ""
         if probe and cause:
             yield _finding(symptom, container, probe, cause, told, calls)
             return
@@ -67,27 +74,52 @@ def _of(failed: Sequence[Warned], what: str) -> list[Warned]:
 
 
 def _cause(
-    probe: Probe, told: list[Warned], symptom: Symptom, container: Container, tails: LogTails | Unavailable
+    probe: Probe,
+    told: list[Warned],
+    symptom: Symptom,
+    container: Container,
+    at: datetime,
+    tails: LogTails | Unavailable,
 ) -> str:
     if probe.what == LIVENESS and not symptom.state.restarts:
         return ""
     if any(_OTHER_PROTOCOL.search(warned.message) for warned in told):
         return "protocol"
-    unanswered = any(_NOT_ANSWERED.search(warned.message) for warned in told)
-    if probe.port and unanswered and _is_elsewhere(probe, container):
+    if _is_elsewhere(probe, container) and _is_refused(told) and not _ended_by_itself(probe, symptom, at):
         return "port"
     return "timing" if probe.what != READINESS and _too_soon(probe, symptom, tails) else ""
 
 
 def _is_elsewhere(probe: Probe, container: Container) -> bool:
     """The container names ports, and the probe asks at none of them."""
+    if not probe.port or probe.port == _OF_THE_MESH or probe.path.startswith(_FOR_THE_MESH):
+        return False
     return bool(container.ports) and container.port_of(probe.port) is None
+
+
+def _is_refused(told: list[Warned]) -> bool:
+    if any(_ANSWERED.search(warned.message) for warned in told):
+        return False
+    return any(_REFUSED.search(warned.message) for warned in told)
+
+
+def _ended_by_itself(probe: Probe, symptom: Symptom, at: datetime) -> bool:
+    """It was not up when it was asked: a port need not be declared, and one that has ended refuses at every port."""
+    end, since = symptom.state.last_end, symptom.state.running_since
+    if end is None:
+        return False
+    lasted_s = end.lasted_s or 0
+    if symptom.sign is Sign.NOT_READY and since and (at - since).total_seconds() > lasted_s:
+        return False  # It has got over that end, and is refused all the same.
+    if not end.exit_code and probe.what != READINESS:
+        return lasted_s < probe.fails_after_s  # Many programs exit with 0 when the kubelet ends them.
+    return end.exit_code not in KILLED or end.reason == OOM
 
 
 def _too_soon(probe: Probe, symptom: Symptom, tails: LogTails | Unavailable) -> bool:
     """It is killed each time about as soon as the probe may fail, in its first minute, with no word of an error."""
     end = symptom.state.last_end
-    if end is None or end.exit_code not in KILLED or end.reason == "OOMKilled" or end.lasted_s is None:
+    if end is None or end.exit_code not in KILLED or end.reason == OOM or end.lasted_s is None:
         return False
     bound = min(_FIRST_MINUTE_S, probe.fails_after_s + probe.timeout_s + _SLACK_S)
     tail = tail_of(symptom, tails)
@@ -128,7 +160,7 @@ def _finding(
 
 
 def _why_port(probe: Probe, ports: list[str], _: Symptom) -> str:
-    return f"asks port {probe.port}, but the container listens on {', '.join(ports)}"
+    return f"asks port {probe.port}, but the container declares {', '.join(ports)}"
 
 
 def _why_protocol(probe: Probe, ports: list[str], _: Symptom) -> str:

@@ -100,7 +100,7 @@ def _cause(
             f"claim {claim.name} wants storage class {claim.storage_class}, which does not exist; there are: {there}"
         ]
         return "storage-class", because + ([event] if event else [])
-    near = nearest(claim, volumes, wanted)
+    near = nearest(claim, volumes, wanted) if _takes_what_is_there(claim, classes, wanted) else None
     if near:
         return near.lacks[0], [*_sides(claim, near), *([event] if event else [])]
     if wanted and wanted.provisions:
@@ -116,6 +116,13 @@ def _cause(
     return "storage-class", [
         f"claim {claim.name} asks for {claim.size_text} of {name}, and there is no volume that it could have"
     ]
+
+
+def _takes_what_is_there(claim: Claim, classes: StorageClasses | None, wanted: StorageClass | None) -> bool:
+    """Whether the claim is left with the volumes that exist: of a class that makes its own, they are others'."""
+    if claim.volume or claim.storage_class == "":
+        return True
+    return classes is not None and not (wanted and wanted.provisions)
 
 
 def _class_of(claim: Claim, classes: StorageClasses | None) -> StorageClass | None:

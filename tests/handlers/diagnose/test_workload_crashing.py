@@ -74,7 +74,7 @@ async def test_a_container_that_somebody_else_killed_has_not_used_up_its_memory(
 def probed(what: str, message: str, port: int = 8080, *, container: dict[str, Any] | None = None) -> Unwell:
     """A container on port 8080 whose probe fails; a readiness probe for as long as it runs."""
     probe = {"httpGet": {"port": port, "path": "/"}, "periodSeconds": 5, "failureThreshold": 3}
-    unwell = Unwell(ports=[{"containerPort": 8080}], **{f"{what}Probe": probe}, **(container or {}))
+    unwell = Unwell(**{"ports": [{"containerPort": 8080}], f"{what}Probe": probe} | (container or {}))
     if what == "readiness":
         unwell.stands({"running": {"startedAt": at(timedelta(minutes=10))}})
     else:
@@ -86,7 +86,85 @@ def probed(what: str, message: str, port: int = 8080, *, container: dict[str, An
 async def test_a_probe_of_a_port_that_the_container_does_not_have_is_found(what: str) -> None:
     finding = await found(PROBE, probed(what, "dial tcp 10.244.0.9:9090: connect: connection refused", port=9090))
     assert (finding.facts["probe"], finding.facts["cause"]) == (what, "port")
-    assert "asks port 9090, but the container listens on 8080" in finding.because[0]
+    assert "asks port 9090, but the container declares 8080" in finding.because[0]
+
+
+REFUSED = "dial tcp 10.244.0.9:8081: connect: connection refused"
+
+
+def ends(unwell: Unwell, **end: Any) -> Unwell:
+    """The last end of the container, as the kubelet has it."""
+    pod = next(one for one in unwell.objects if one["kind"] == "Pod")
+    status = pod["status"]["containerStatuses"][0]
+    status["restartCount"] = status["restartCount"] or 1
+    status["lastState"] = {"terminated": {"finishedAt": at(timedelta(minutes=11)), **end}}
+    return unwell
+
+
+@pytest.mark.parametrize("what", ["liveness", "readiness", "startup"])
+@pytest.mark.parametrize("end", [{"exit_code": 1}, {"exit_code": 137, "reason": "OOMKilled"}, {"exit_code": 0}])
+async def test_a_container_that_ended_by_itself_refuses_at_a_port_that_it_need_not_declare(
+    what: str, end: dict[str, Any]
+) -> None:
+    container: dict[str, Any] = {
+        "resources": {"limits": {"memory": "128Mi"}},
+        f"{what}Probe": {"httpGet": {"port": 8081}},
+    }
+    unwell = Unwell(ports=[{"containerPort": 8080}], **container)
+    unwell.crashes(lasted_s=3, **end).says("panic: no route table")
+    unwell.warned("Pod", POD, "Unhealthy", f"{what.capitalize()} probe failed: {REFUSED}", count=12)
+    assert (await asked(PROBE, unwell)).outcome is Outcome.CLEAR
+    assert await roots(unwell) == [OOM if "reason" in end else CRASH]
+
+
+async def test_a_container_that_exits_with_0_when_its_probe_has_failed_was_ended_by_the_kubelet() -> None:
+    unwell = Unwell(ports=[{"containerPort": 8080}], livenessProbe={"httpGet": {"port": 8081}, "periodSeconds": 5})
+    unwell.crashes(exit_code=0, reason="Completed", lasted_s=12)
+    unwell.warned("Pod", POD, "Unhealthy", f"Liveness probe failed: {REFUSED}", count=12)
+    assert (await found(PROBE, unwell)).facts["cause"] == "port"
+    assert await roots(unwell) == [PROBE]
+
+
+async def test_a_container_that_ended_once_and_is_refused_ever_since_has_a_wrong_port() -> None:
+    ended = {"exitCode": 1, "reason": "Error", "startedAt": at(timedelta(minutes=11, seconds=9))}
+    unwell = ends(probed("readiness", REFUSED, port=8081), **ended)
+    assert (await found(PROBE, unwell)).facts["cause"] == "port"
+
+
+SLOW = 'Get "http://10.244.0.9:15020/app-health/web/readyz": '
+TIMED_OUT = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
+
+
+@pytest.mark.parametrize(
+    "told", [f"{SLOW}{TIMED_OUT}", f"{SLOW}dial tcp 10.244.0.9:15020: connect: connection refused"]
+)
+@pytest.mark.parametrize(
+    ("port", "path"), [(15020, "/app-health/web/readyz"), (15020, "/"), (9911, "/app-health/web/livez")]
+)
+@pytest.mark.parametrize("what", ["liveness", "readiness"])
+async def test_a_probe_that_istio_asks_on_the_kubelets_behalf_has_no_wrong_port(
+    what: str, port: int, path: str, told: str
+) -> None:
+    probe = {f"{what}Probe": {"httpGet": {"port": port, "path": path}}}
+    unwell = probed(what, told, container=probe)
+    if what == "liveness":
+        ends(unwell, exitCode=137, reason="Error", startedAt=at(timedelta(hours=2)))
+    assert (await asked(PROBE, unwell)).outcome is Outcome.CLEAR
+
+
+@pytest.mark.parametrize("told", [TIMED_OUT, "HTTP probe failed with statuscode: 503", "i/o timeout"])
+async def test_a_port_at_which_somebody_takes_the_connection_is_not_wrong(told: str) -> None:
+    assert (await asked(PROBE, probed("readiness", told, port=8081))).outcome is Outcome.CLEAR
+    unwell = probed("readiness", REFUSED, port=8081)
+    unwell.warned("Pod", POD, "Unhealthy", f"Readiness probe failed: {told}", count=12)
+    expected = Outcome.FOUND if told == "i/o timeout" else Outcome.CLEAR
+    assert (await asked(PROBE, unwell)).outcome is expected
+
+
+async def test_a_grpc_probe_that_finds_nobody_within_its_time_asks_a_wrong_port() -> None:
+    told = 'timeout: failed to connect service "10.244.0.9:9090" within 1s: context deadline exceeded'
+    unwell = probed("readiness", told, container={"readinessProbe": {"grpc": {"port": 9090}}})
+    assert (await found(PROBE, unwell)).facts["cause"] == "port"
 
 
 @pytest.mark.parametrize("what", ["liveness", "readiness"])

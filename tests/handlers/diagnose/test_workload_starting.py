@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from bot.render.headline import facts_of
 from handlers.model import Finding, Outcome
+from tests.checking import LIBRARY
 from tests.handlers.diagnose.bodies import at
 from tests.handlers.diagnose.unwell import POD, Unwell
 from tests.handlers.diagnose.wire import asked, diagnosed, found
@@ -120,6 +122,70 @@ async def test_a_volume_that_is_not_mounted_is_found_with_its_cause(told: str, c
     assert (await found(MOUNT, unwell)).facts["cause"] == cause
 
 
+SET_UP = 'MountVolume.SetUp failed for volume "secrets" : '
+NO_CLIENT = f"{SET_UP}kubernetes.io/csi: mounter.SetUpAt failed to get CSI client: driver name "
+NOT_REGISTERED = "not found in the list of registered CSI drivers"
+NOT_ATTACHED = 'AttachVolume.Attach failed for volume "pvc-1" : CSINode aks-apps-1-vmss000003 does not contain driver '
+OBJECTS = "rpc error: code = Unknown desc = failed to mount secrets store objects for pod shop/web, err: "
+
+
+@pytest.mark.parametrize(
+    ("told", "driver"),
+    [
+        (f"{NO_CLIENT}secrets-store.csi.k8s.io {NOT_REGISTERED}", "secrets-store.csi.k8s.io"),
+        (f"{NO_CLIENT}disk.csi.azure.com {NOT_REGISTERED}", "disk.csi.azure.com"),
+        (f"{NOT_ATTACHED}disk.csi.azure.com", "disk.csi.azure.com"),
+        (
+            f'{SET_UP}{OBJECTS}error connecting to provider "azure": provider not found: provider "azure"',
+            "secrets-store.csi.k8s.io",
+        ),
+    ],
+)
+async def test_a_csi_driver_that_the_node_does_not_have_is_named(told: str, driver: str) -> None:
+    unwell = Unwell().waits_for("ContainerCreating").warned("Pod", POD, "FailedMount", told)
+    finding = await found(MOUNT, unwell)
+    assert (finding.facts["cause"], finding.facts["driver"]) == ("driver", driver)
+    assert f"does not have CSI driver `{driver}`" in LIBRARY[MOUNT].line("effect", facts_of(finding, "prod-weu"))
+    page = LIBRARY[MOUNT].render("Fix", finding.facts)
+    assert "spec.nodeName=node-0" in page
+    assert ("--addons azure-keyvault-secrets-provider" in page) == driver.startswith("secrets-store")
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "keyvault.BaseClient#GetSecret: Failure responding to request: StatusCode=403 -- Original Error: Forbidden",
+        "GET https://shop.vault.azure.net/secrets/db/ RESPONSE 403: 403 Forbidden ERROR CODE: Forbidden",
+        'StatusCode=404 Code="SecretNotFound" Message="A secret with (name/id) db was not found in this key vault"',
+        "error: Get https://shop.vault.azure.net/secrets/db/: dial tcp: lookup shop.vault.azure.net: no such host",
+        "failed to mount objects, error: failed to acquire tokens: ManagedIdentityCredential: Identity not found",
+        'error making mount request: StatusCode=403 Code="Forbidden"',
+        'failed to get secretproviderclass shop/web, error: SecretProviderClass "web" not found',
+    ],
+)
+async def test_what_key_vault_refuses_is_no_matter_of_a_storage_account(told: str) -> None:
+    unwell = Unwell().waits_for("ContainerCreating").warned("Pod", POD, "FailedMount", f"{SET_UP}{OBJECTS}{told}")
+    finding = await found(MOUNT, unwell)
+    assert (finding.facts["cause"], finding.facts["driver"]) == ("key-vault", "")
+    page = LIBRARY[MOUNT].render("Fix", finding.facts)
+    assert "Key Vault Secrets User" in page
+    assert "storage account" not in page
+
+
+@pytest.mark.parametrize(
+    ("told", "cause"),
+    [
+        ('volume "pvc-1a403f22-77aa" : timed out waiting for external-attacher of disk.csi.azure.com', "unknown"),
+        ("could not list keys: storage.AccountsClient#ListKeys: StatusCode=403", "permission"),
+        ("RESPONSE 403: 403 This request is not authorized", "permission"),
+        ('MountVolume.MountDevice failed for volume "pvc-1" : share orders does not exist', "missing"),
+    ],
+)
+async def test_a_403_is_a_refusal_only_where_it_stands_alone(told: str, cause: str) -> None:
+    unwell = Unwell().waits_for("ContainerCreating").warned("Pod", POD, "FailedAttachVolume", told)
+    assert (await found(MOUNT, unwell)).facts["cause"] == cause
+
+
 async def test_a_mount_that_has_failed_long_ago_is_over() -> None:
     told = "MountVolume.MountDevice failed: mount error(13): Permission denied"
     unwell = Unwell().waits_for("ContainerCreating")
@@ -197,6 +263,58 @@ async def test_a_claim_whose_class_waits_for_its_pod_is_healthy() -> None:
     )
     unwell.objects = [one for one in unwell.objects if one["kind"] != "PersistentVolume"]
     assert (await asked(UNBOUND, unwell)).outcome is Outcome.CLEAR
+
+
+DISKS: dict[str, Any] = {
+    "name": "managed-csi",
+    "provisioner": "disk.csi.azure.com",
+    "volumeBindingMode": "WaitForFirstConsumer",
+}
+HELD = {"storageClassName": "managed-csi", "claimRef": {"namespace": "ops", "name": "old"}}
+"""The disk of somebody else's claim, made by the same class."""
+
+
+def too_big_for_any_node(claim: dict[str, Any], volume: dict[str, Any]) -> Unwell:
+    """A pod that no node has the CPU for; its claim is of class managed-csi, which makes a disk once it has a node."""
+    unwell = claims({"storageClassName": "managed-csi"} | claim, volume, **DISKS)
+    pod = next(one for one in unwell.objects if one["kind"] == "Pod")
+    pod["spec"]["containers"] = [{"name": "web", "resources": {"requests": {"cpu": "64"}}}]
+    pod["status"]["conditions"][0]["message"] = "0/1 nodes are available: 1 Insufficient cpu."
+    return unwell
+
+
+@pytest.mark.parametrize(
+    ("claim", "volume"),
+    [
+        ({}, HELD),
+        ({}, HELD | {"capacity": {"storage": "4Gi"}, "claimRef": None}),
+        ({"accessModes": ["ReadWriteMany"]}, HELD | {"claimRef": None}),
+        ({}, {"storageClassName": "other"}),
+    ],
+)
+async def test_a_claim_whose_class_makes_its_own_disk_has_nothing_to_do_with_the_disks_of_others(
+    claim: dict[str, Any], volume: dict[str, Any]
+) -> None:
+    unwell = too_big_for_any_node(claim, volume)
+    assert (await asked(UNBOUND, unwell)).outcome is Outcome.CLEAR
+    assert await roots(unwell) == ["pod-unschedulable"]
+
+
+async def test_where_the_classes_are_not_seen_the_disks_of_others_prove_nothing() -> None:
+    unwell = too_big_for_any_node({}, HELD)
+    unwell.denied = {"/storageclasses"}
+    assert (await asked(UNBOUND, unwell)).outcome is Outcome.INCONCLUSIVE
+
+
+async def test_a_claim_that_names_a_disk_is_left_with_that_one_whatever_its_class() -> None:
+    finding = await unbound(claims({"storageClassName": "managed-csi", "volumeName": "disk-1"}, HELD, **DISKS))
+    assert finding.facts["cause"] == "occupied"
+
+
+async def test_a_class_that_makes_nothing_leaves_its_claims_with_what_there_is() -> None:
+    local = {"name": "local", "provisioner": "kubernetes.io/no-provisioner"}
+    finding = await unbound(claims({"storageClassName": "local"}, HELD | {"storageClassName": "local"}, **local))
+    assert finding.facts["cause"] == "occupied"
 
 
 async def test_without_the_volumes_nothing_is_called_clear() -> None:
