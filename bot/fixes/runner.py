@@ -203,6 +203,9 @@ class Runs:
         if isinstance(held, HeldBy):
             await self._end(proposal, End.UNVERIFIED, f"{reasons.LOST_HOLD}. {reasons.LOOK_YOURSELF}", here)
             return None
+        proposal, here = await self._now_held(proposal, held), await self._tools.executions.load(proposal.id)
+        if here is None:
+            raise NotOurs(f"how far {proposal.id} is was lost meanwhile")
         if here.ended:
             return await self._look(proposal, here, held, piece)
         if here.plan.digest != proposal.digest or not is_word_for_this(proposal):
@@ -222,7 +225,6 @@ class Runs:
         if proposal.state is State.RUNNING:
             # It had begun, and how far it was is lost: what was sent cannot be told.
             await self._end(proposal, End.UNVERIFIED, f"{reasons.LOST_PLAN}. {reasons.LOOK_YOURSELF}")
-            await self._free(proposal)
             return None
         if against := await self._against(proposal):
             await self._end(proposal, *against)
@@ -232,6 +234,7 @@ class Runs:
         if isinstance(held, HeldBy):
             await self._end(proposal, End.CANCELLED, reasons.OTHER_FIX)
             return None
+        await self._now_held(proposal, held)
         await tools.reporter.try_to_show(proposal.id)
         if not await self._is_as_approved(proposal, held):
             return None
@@ -336,14 +339,26 @@ class Runs:
         # Whoever dies after the move, and whose job nobody takes up, leaves this to the sweep.
         await tools.in_hand.must_report(proposal.id)
         moved = await tools.proposals.move(proposal.id, partial(moves.finish, end=end, why=why))
-        if here or held:
-            await self._free(proposal, held)
+        # Also what this worker does not hold: one that was killed while it looked may have held it for this fix.
+        await self._free(proposal, held)
         if isinstance(moved, NotMoved):
             return
         await self._count(moved)
         await self.last_word.say(moved, report)
         if report:
             await tools.seen(report, proposal.requester.user if proposal.requester else "")
+
+    async def _now_held(self, proposal: Proposal, held: RedisLedger) -> Proposal:
+        """As it is since this worker holds the cluster: nobody else can save anything any more.
+
+        What was read before may be from before a stall: another worker may have begun, carried on or ended since."""
+        now = await self._tools.proposals.load(proposal.id)
+        if now is None or now.state is State.ENDED:
+            await self._tools.executions.free(held)
+            raise NotOurs(f"{proposal.id} has ended meanwhile")
+        if now.state is not proposal.state:
+            raise NotOurs(f"another worker has begun {proposal.id}")
+        return now
 
     async def _must_be_ours(self, proposal: Proposal, held: RedisLedger | None) -> None:
         """Who stood still for long may have been replaced: what they saw says nothing about what was done since."""
