@@ -56,6 +56,8 @@ MOST_CRASHES = 5
 _SIGN_OF_LIFE_S = 10.0
 _ALIVE_FOR_S = 60.0
 _AFTER_A_CRASH_S = 10.0
+_EARLY_S = 1.0
+"""A worker whose clock is ahead by more takes pieces out of the queue before their pause is over."""
 _SEEN_LATELY = timedelta(minutes=2)
 """What was looked at longer ago is looked at again before the first act: no worker may have lived in between."""
 
@@ -70,6 +72,8 @@ class Piece:
     number: int = 0
     look: int = 0
     delay_s: float = 0.0
+    due_ms: int = 0
+    """Not before, by the store's clock; 0 where it may begin at once. The queue goes by the clocks of its workers."""
 
     @property
     def job(self) -> str:
@@ -120,10 +124,18 @@ class Runs:
         await self._hand_over(Piece(name, number))
 
     async def _hand_over(self, piece: Piece) -> None:
-        real_s = self._tools.times.pause_s(piece.delay_s)
+        """After its pause, or what is left of it."""
+        real_s = await self._early_by_s(piece)
+        if not piece.due_ms and (real_s := self._tools.times.pause_s(piece.delay_s)):
+            piece = replace(piece, due_ms=await self._tools.proposals.now_ms() + int(real_s * 1000))
         await self._tools.in_hand.alive(piece.proposal, real_s + _ALIVE_FOR_S)
         await self._latest(piece)
         await self._tools.submit(Job(piece.job, piece, Priority.CLICK, real_s))
+
+    async def _early_by_s(self, piece: Piece) -> float:
+        if not piece.due_ms:
+            return 0.0
+        return max(piece.due_ms - await self._tools.proposals.now_ms(), 0) / 1000
 
     async def _latest(self, piece: Piece) -> Piece:
         """This one is noted, unless a later one was."""
@@ -134,6 +146,10 @@ class Runs:
         if latest.number != piece.number:
             # It was over when its worker was killed. Two chains would get into each other's way.
             await self._hand_over(latest)
+            return True
+        if await self._early_by_s(piece) > _EARLY_S:
+            # Under another number: while this job runs, the queue takes no other of its name.
+            await self._hand_over(replace(piece, number=piece.number + 1))
             return True
         try:
             async with self._shown_alive(piece.proposal):

@@ -80,11 +80,15 @@ class Worker:
     holds: Gate = field(default_factory=Gate)
     broken: str = ""
     """With what its look fails."""
+    pace: float = 0.0
+    """The share of each pause that is really waited."""
+    looked: int = 0
     jobs: list[Piece] = field(default_factory=list)
+    delays_s: list[float] = field(default_factory=list)
     paper: Paper = field(default_factory=Paper)
 
     def __post_init__(self) -> None:
-        redis, times = self.connection.redis, ShortenedPauses()
+        redis, times = self.connection.redis, ShortenedPauses(self.pace)
         proposals, in_hand = Proposals(redis), FixesInHand(redis)
         tools = Tools(
             still=ApprovalRecheck(POLICY, proposals, self, times),
@@ -116,8 +120,10 @@ class Worker:
 
     async def _submit(self, job: Job[Any]) -> None:
         self.jobs.append(job.payload)
+        self.delays_s.append(job.delay_s)
 
     async def _check(self, cluster: str) -> Report | Problem:
+        self.looked += 1
         await self.looks.passed()
         if self.broken:
             raise RuntimeError(self.broken)

@@ -164,3 +164,31 @@ async def test_who_stood_still_until_it_was_over_goes_on_with_nothing_and_holds_
     assert late.jobs == []
     assert site.stage.writes == []
     assert await site.executions.holder(one.plan.cluster) is None
+
+
+async def test_a_piece_that_is_found_before_its_pause_is_over_goes_back_with_the_rest_of_it(site: Site) -> None:
+    """By a worker whose clock is ahead; the queue goes by the clock of whoever looks into it."""
+    one = await approved(site.connection, site.plan)
+    worker = site.worker(broken="it cannot look", pace=1.0)
+    await worker.run(Piece(one.id))
+    (piece,) = worker.jobs
+    assert worker.delays_s == [10.0]
+    worker.broken = ""
+    await worker.run(worker.jobs.pop())
+    (again,) = worker.jobs
+    assert again == replace(piece, number=piece.number + 1)
+    assert 1.0 < worker.delays_s[-1] <= 10.0
+    assert worker.looked == 1
+    await worker.run(replace(worker.jobs.pop(), due_ms=await Proposals(site.connection.redis).now_ms()))
+    assert worker.looked == 2
+
+
+async def test_the_rest_of_a_pause_is_waited_once(site: Site) -> None:
+    """Its job comes once more, because its worker was killed at its very end."""
+    one = await approved(site.connection, site.plan)
+    worker = site.worker(broken="it cannot look", pace=1.0)
+    await worker.run(Piece(one.id))
+    await worker.run(Piece(one.id))
+    first, again = worker.jobs
+    assert again == first
+    assert worker.delays_s[1] < worker.delays_s[0] == 10.0
