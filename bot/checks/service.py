@@ -33,7 +33,7 @@ P = TypeVar("P")
 
 CHECK = "check_cluster"
 _WORKER_ENDS_WITHIN_S = 5.0
-_TELLS_WITHIN_S = 3.0
+_TELLS_WITHIN_S = 5.0
 """How long whoever asked may take to hear that the process ends first."""
 DRAIN_S = 25.0
 """Kubernetes kills after 30 s; a check takes seconds."""
@@ -169,7 +169,7 @@ class Jobs:
                 self._do_here(
                     request.id,
                     lambda: self._here(request),
-                    lambda problem: self.checks.give_up(request, problem),
+                    lambda problem: self.checks.give_up_here(request, problem),
                     away,
                 )
             return Taken.HERE
