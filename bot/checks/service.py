@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import Enum, StrEnum
@@ -33,6 +33,8 @@ P = TypeVar("P")
 
 CHECK = "check_cluster"
 _WORKER_ENDS_WITHIN_S = 5.0
+_TELLS_WITHIN_S = 5.0
+"""How long whoever asked may take to hear that the process ends first."""
 DRAIN_S = 25.0
 """Kubernetes kills after 30 s; a check takes seconds."""
 
@@ -164,7 +166,12 @@ class Jobs:
             await self._open.queue.submit(Job(request.id, request, priority), patience_s=patience_s)
         except StoreAway as away:
             if not self.checks.was_reported(request):
-                self._do_here(request.id, lambda: self._here(request), away)
+                self._do_here(
+                    request.id,
+                    lambda: self._here(request),
+                    lambda problem: self.checks.give_up_here(request, problem),
+                    away,
+                )
             return Taken.HERE
         self.outstanding.add(request, priority)
         return Taken.QUEUED
@@ -178,7 +185,12 @@ class Jobs:
             kind = self._open.other_kinds.of(job.payload)
             if not kind.can_be_done_here(job.payload):
                 raise
-            self._do_here(job.id, lambda: self._try_here(kind, job), away)
+            self._do_here(
+                job.id,
+                lambda: self._try_here(kind, job),
+                lambda problem: kind.give_up(job.payload, problem),
+                away,
+            )
             return Taken.HERE
         return Taken.QUEUED
 
@@ -188,15 +200,25 @@ class Jobs:
             return
         _, late = await asyncio.wait(self._here_tasks.values(), timeout=grace_s)
         for task in late:
-            log.error("%s did not end before the process; its question stays unanswered", task.get_name())
+            log.error("%s did not end before the process", task.get_name())
             task.cancel()
+        if late:
+            await asyncio.wait(late, timeout=_TELLS_WITHIN_S + 1)
 
-    def _do_here(self, job_id: str, work: Callable[[], Coroutine[Any, Any, None]], away: StoreAway) -> None:
+    def _do_here(
+        self,
+        job_id: str,
+        work: Callable[[], Coroutine[Any, Any, None]],
+        give_up: Callable[[Problem], Awaitable[None]],
+        away: StoreAway,
+    ) -> None:
         """Asked for again while it is worked on, it is the same work."""
         if job_id in self._here_tasks:
             return
         log.warning("request %s is worked on without the queue: %s", job_id, away)
-        task = self._here_tasks[job_id] = self._open.group.create_task(work(), name=f"the work on request {job_id}")
+        task = self._here_tasks[job_id] = self._open.group.create_task(
+            _told_of_its_end(job_id, work, give_up), name=f"the work on request {job_id}"
+        )
         task.add_done_callback(lambda ended: self._here_tasks.pop(job_id, None))
 
     async def _try_here(self, kind: Kind[P], job: Job[P]) -> None:
@@ -218,6 +240,21 @@ class Jobs:
             log.exception("request %s failed", request.id)
             problem = problem_of(error, f"cannot check {request.cluster.text[:80]}")
             await self.checks.give_up(request, problem)
+
+
+async def _told_of_its_end(
+    job_id: str, work: Callable[[], Coroutine[Any, Any, None]], give_up: Callable[[Problem], Awaitable[None]]
+) -> None:
+    """Nobody else knows of this work: whoever asked would wait for an answer that never comes."""
+    try:
+        await work()
+    except asyncio.CancelledError:
+        try:
+            async with asyncio.timeout(_TELLS_WITHIN_S):
+                await give_up(Problem("cannot finish this", "aksbot is restarting", "ask again"))
+        except Exception as mute:  # noqa: BLE001 - the edge of a process that ends
+            log.error("that request %s is not finished could not be told: %s", job_id, mute)  # noqa: TRY400
+        raise
 
 
 def problem_of(error: Exception, what: str) -> Problem:

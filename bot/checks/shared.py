@@ -103,9 +103,13 @@ class Checks:
         try:
             await self._give_up(request, problem)
         except StoreAway:
-            if not self.was_reported(request):
-                await self._tell_that_we_gave_up(request, problem)
-                self.remember(request)
+            await self.give_up_here(request, problem)
+
+    async def give_up_here(self, request: CheckRequest, problem: Problem) -> None:
+        """The same without the bot's memory, which may take its time to be away."""
+        if not self.was_reported(request):
+            await self._tell_that_we_gave_up(request, problem)
+            self.remember(request)
 
     async def report(self, request_id: str) -> Answer | None:
         """What a request was answered with, while it is kept: for the buttons under the answer."""

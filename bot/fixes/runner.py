@@ -56,6 +56,8 @@ MOST_CRASHES = 5
 _SIGN_OF_LIFE_S = 10.0
 _ALIVE_FOR_S = 60.0
 _AFTER_A_CRASH_S = 10.0
+_EARLY_S = 1.0
+"""A worker whose clock is ahead by more takes pieces out of the queue before their pause is over."""
 _SEEN_LATELY = timedelta(minutes=2)
 """What was looked at longer ago is looked at again before the first act: no worker may have lived in between."""
 
@@ -70,6 +72,8 @@ class Piece:
     number: int = 0
     look: int = 0
     delay_s: float = 0.0
+    due_ms: int = 0
+    """Not before, by the store's clock; 0 where it may begin at once. The queue goes by the clocks of its workers."""
 
     @property
     def job(self) -> str:
@@ -120,10 +124,18 @@ class Runs:
         await self._hand_over(Piece(name, number))
 
     async def _hand_over(self, piece: Piece) -> None:
-        real_s = self._tools.times.pause_s(piece.delay_s)
+        """After its pause, or what is left of it."""
+        real_s = await self._early_by_s(piece)
+        if not piece.due_ms and (real_s := self._tools.times.pause_s(piece.delay_s)):
+            piece = replace(piece, due_ms=await self._tools.proposals.now_ms() + int(real_s * 1000))
         await self._tools.in_hand.alive(piece.proposal, real_s + _ALIVE_FOR_S)
         await self._latest(piece)
         await self._tools.submit(Job(piece.job, piece, Priority.CLICK, real_s))
+
+    async def _early_by_s(self, piece: Piece) -> float:
+        if not piece.due_ms:
+            return 0.0
+        return max(piece.due_ms - await self._tools.proposals.now_ms(), 0) / 1000
 
     async def _latest(self, piece: Piece) -> Piece:
         """This one is noted, unless a later one was."""
@@ -134,6 +146,10 @@ class Runs:
         if latest.number != piece.number:
             # It was over when its worker was killed. Two chains would get into each other's way.
             await self._hand_over(latest)
+            return True
+        if await self._early_by_s(piece) > _EARLY_S:
+            # Under another number: while this job runs, the queue takes no other of its name.
+            await self._hand_over(replace(piece, number=piece.number + 1))
             return True
         try:
             async with self._shown_alive(piece.proposal):
@@ -203,6 +219,9 @@ class Runs:
         if isinstance(held, HeldBy):
             await self._end(proposal, End.UNVERIFIED, f"{reasons.LOST_HOLD}. {reasons.LOOK_YOURSELF}", here)
             return None
+        proposal, here = await self._now_held(proposal, held), await self._tools.executions.load(proposal.id)
+        if here is None:
+            raise NotOurs(f"how far {proposal.id} is was lost meanwhile")
         if here.ended:
             return await self._look(proposal, here, held, piece)
         if here.plan.digest != proposal.digest or not is_word_for_this(proposal):
@@ -222,7 +241,6 @@ class Runs:
         if proposal.state is State.RUNNING:
             # It had begun, and how far it was is lost: what was sent cannot be told.
             await self._end(proposal, End.UNVERIFIED, f"{reasons.LOST_PLAN}. {reasons.LOOK_YOURSELF}")
-            await self._free(proposal)
             return None
         if against := await self._against(proposal):
             await self._end(proposal, *against)
@@ -232,6 +250,7 @@ class Runs:
         if isinstance(held, HeldBy):
             await self._end(proposal, End.CANCELLED, reasons.OTHER_FIX)
             return None
+        await self._now_held(proposal, held)
         await tools.reporter.try_to_show(proposal.id)
         if not await self._is_as_approved(proposal, held):
             return None
@@ -336,14 +355,26 @@ class Runs:
         # Whoever dies after the move, and whose job nobody takes up, leaves this to the sweep.
         await tools.in_hand.must_report(proposal.id)
         moved = await tools.proposals.move(proposal.id, partial(moves.finish, end=end, why=why))
-        if here or held:
-            await self._free(proposal, held)
+        # Also what this worker does not hold: one that was killed while it looked may have held it for this fix.
+        await self._free(proposal, held)
         if isinstance(moved, NotMoved):
             return
         await self._count(moved)
         await self.last_word.say(moved, report)
         if report:
             await tools.seen(report, proposal.requester.user if proposal.requester else "")
+
+    async def _now_held(self, proposal: Proposal, held: RedisLedger) -> Proposal:
+        """As it is since this worker holds the cluster: nobody else can save anything any more.
+
+        What was read before may be from before a stall: another worker may have begun, carried on or ended since."""
+        now = await self._tools.proposals.load(proposal.id)
+        if now is None or now.state is State.ENDED:
+            await self._tools.executions.free(held)
+            raise NotOurs(f"{proposal.id} has ended meanwhile")
+        if now.state is not proposal.state:
+            raise NotOurs(f"another worker has begun {proposal.id}")
+        return now
 
     async def _must_be_ours(self, proposal: Proposal, held: RedisLedger | None) -> None:
         """Who stood still for long may have been replaced: what they saw says nothing about what was done since."""

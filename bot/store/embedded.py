@@ -208,6 +208,10 @@ class EmbeddedServer:
             except Problem as problem:
                 attempt += 1
                 log.error("%s", problem)  # noqa: TRY400 - the message is complete
+            except OSError as refused:
+                # No memory or no file handle for a moment: it must be tried again, or it would stay away for good.
+                attempt += 1
+                log.error("the embedded Valkey could not be started, and is tried again: %s", refused)  # noqa: TRY400
 
     async def _must_write(self, process: asyncio.subprocess.Process) -> None:
         """After an end over a write: wait until it can, which its own end may forestall."""
@@ -223,8 +227,10 @@ class EmbeddedServer:
     async def _close(self) -> None:
         if self._watch:
             self._watch.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._watch
+            # Whatever it ended with: the server must still be stopped.
+            await asyncio.wait([self._watch])
+            if not self._watch.cancelled() and (error := self._watch.exception()):
+                log.error("the embedded Valkey was not watched any more", exc_info=error)
             self._watch = None
         if self._process and self._process.returncode is None:
             self._process.terminate()

@@ -31,6 +31,10 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])
 """
 
+_RELEASE = """
+if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
+"""
+
 _LOCK = timedelta(minutes=1)
 """Renewed while one reads; so long after a process has died another reads in its place."""
 RENEWED_EVERY_S = 15.0
@@ -42,7 +46,7 @@ class Gaps:
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
         self._alive = redis.register_script(_ALIVE)
-        self._renew = redis.register_script(_RENEW)
+        self._renew, self._release = redis.register_script(_RENEW), redis.register_script(_RELEASE)
         self._take, self._done = redis.register_script(_TAKE), redis.register_script(_DONE)
 
     async def connected(self, at: float) -> None:
@@ -76,5 +80,4 @@ class Gaps:
     async def release(self, who: str) -> None:
         """It could not be done: another may try."""
         with reachable():
-            if str(await self._redis.get(keys.CATCHING_UP)) == who:
-                await self._redis.delete(keys.CATCHING_UP)
+            await self._release(keys=[keys.CATCHING_UP], args=[who])

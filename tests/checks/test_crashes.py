@@ -160,6 +160,19 @@ async def test_without_its_memory_a_process_checks_by_itself_and_says_so(tmp_pat
     assert [one.what for one in listener.said if one.how == "started"] == [False]
 
 
+async def test_what_a_process_cannot_finish_by_itself_is_said_before_it_ends(tmp_path: Path) -> None:
+    """Nobody else knows of the question, and nobody asks it again after the restart."""
+    check, listener = SlowCheck(), Listener()
+    async with connected(None, tmp_path) as server, connected(server.url, tmp_path) as connection:
+        async with working(connection, check, listener) as jobs:
+            await _stop_for_good(server)
+            assert await jobs.check(request("ada"), patience_s=0.3) is Taken.HERE
+            await listener.heard("started", "ada")
+        (told,) = listener.answers()
+    assert (told.to, told.how) == ("ada", "gave up")
+    assert (told.what.why, told.what.do) == ("aksbot is restarting", "ask again")
+
+
 @pytest.mark.parametrize("times", [3])
 async def test_it_survives_several_restarts(connection: Connection, times: int) -> None:
     check, listener = SlowCheck(waits=False), Listener()

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 
 import pytest
 
-from bot.checks.offered_fix import Fix
 from bot.fixes import moves
 from bot.fixes.final_message import FinalMessage
-from bot.fixes.may import Called
 from bot.fixes.offering import Offering
 from bot.fixes.proposal import Approval, End, Person, Proposal, State
 from bot.fixes.recheck import ApprovalRecheck, CannotAsk, Unknown
@@ -27,39 +25,11 @@ from handlers.problem import Problem
 from handlers.remedy.permit import NotKnown, Withdrawn
 from handlers.remedy.plan import Offer
 from tests.bot import diagnoses
+from tests.fixes.paper import Paper
 from tests.fixes.plans import PLAN, POOL, REQUESTER, proposal, rules
 
 WHO = Person("T01", "U02", "approver")
 POLICY = Fixes.model_validate({"rules": [{"clusters": ["prod-*"], "approvers": ["T01:U02"], "approvals": 1}]})
-
-
-@dataclass
-class Paper:
-    """A reporter that records its messages; if `torn`, it accepts none."""
-
-    torn: bool = False
-    lines: list[str] = field(default_factory=list)
-
-    async def show(self, name: str) -> None:
-        self._write(f"show {name}")
-
-    async def try_to_show(self, name: str) -> None:
-        if not self.torn:
-            await self.show(name)
-
-    async def escalate(self, one: Proposal, called: Called, level: int) -> None:
-        self._write(f"{one.id} level {level} calls {', '.join(called.approvers)}")
-
-    async def report_outcome(self, one: Proposal, fixes: Sequence[Fix] = ()) -> None:
-        self._write(f"{one.id} {one.end}: {one.why}" + "".join(f"; offered: {fix.offer.remedy}" for fix in fixes))
-
-    async def has_reported_outcome(self, one: Proposal) -> bool:
-        return any(line.startswith(f"{one.id} ") for line in self.lines)
-
-    def _write(self, line: str) -> None:
-        if self.torn:
-            raise CannotTell("the paper is torn")
-        self.lines.append(line)
 
 
 @dataclass

@@ -5,6 +5,7 @@ import logging
 import os
 import signal
 import stat
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -173,3 +174,39 @@ async def test_while_it_is_away_nothing_hangs(connection: Connection) -> None:
             await connection.redis.ping()
         except RedisError:
             return  # it may have come back already, which is as good
+
+
+async def is_said_to_be_tried_again(caplog: pytest.LogCaptureFixture) -> bool:
+    return "could not be started, and is tried again" in caplog.text
+
+
+async def test_a_server_that_could_not_be_started_for_a_moment_is_tried_again(
+    connection: Connection, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its log cannot be opened, as with no file handle left."""
+    server = connection.embedded
+    assert server
+    await connection.redis.set("kept", "yes")
+    server.log_file.unlink()
+    server.log_file.mkdir()
+    with caplog.at_level(logging.ERROR, "bot.store"):
+        pid = kill_server(connection)
+        await until(partial(is_said_to_be_tried_again, caplog))
+    server.log_file.rmdir()
+    await until_it_is_back(connection, pid)
+    assert await connection.redis.get("kept") == "yes"
+
+
+async def test_who_cannot_start_its_server_ends_all_the_same(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async with connected(None, tmp_path) as connection:
+        server = connection.embedded
+        assert server
+        await connection.redis.set("kept", "yes")
+        server.log_file.unlink()
+        server.log_file.mkdir()
+        with caplog.at_level(logging.ERROR, "bot.store"):
+            kill_server(connection)
+            await until(partial(is_said_to_be_tried_again, caplog))
+    server.log_file.rmdir()
+    async with connected(None, tmp_path) as again:
+        assert await again.redis.get("kept") == "yes"

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import asyncio
+
+from bot.store import keys
 from bot.store.connect import Connection
 from bot.store.gaps import Gaps
 
@@ -34,3 +37,14 @@ async def test_who_could_not_read_leaves_it_to_another(connection: Connection) -
     assert await gaps.take(100.0, 200.0, "second") is None
     await gaps.release("first")
     assert await gaps.take(100.0, 200.0, "second") is True
+
+
+async def test_who_gives_up_takes_nothing_from_whoever_has_it_by_then(connection: Connection) -> None:
+    """Its lock ran out, and another has taken it, in the moment in which it looked whether it has it still."""
+    gaps = Gaps(connection.redis)
+    for _ in range(200):
+        await connection.redis.set(keys.CATCHING_UP, "first")
+        taken = connection.redis.set(keys.CATCHING_UP, "second")
+        await asyncio.gather(gaps.release("first"), taken)
+        assert await connection.redis.get(keys.CATCHING_UP) == "second"
+        await connection.redis.delete(keys.CATCHING_UP)
