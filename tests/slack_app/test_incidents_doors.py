@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from base64 import b64encode
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -11,11 +12,28 @@ from typing import Any
 import aiohttp
 import pytest
 
+from bot.address import Address
 from bot.app import Bot
+from bot.incidents.joining import join
+from bot.incidents.model import How, Sighting
+from bot.incidents.store import Incidents
+from bot.slack.inbound.message_reader import Utterance
+from bot.store.connect import Connection
 from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control
 from sandbox.slack.server import Fault, SlackServer
-from tests.slack_app.hearing import FULL_QUOTA, Reads, cards, hold, reads, said_by_bot, until_answered, until_said
+from tests.slack_app.conftest import SCENARIO
+from tests.slack_app.hearing import (
+    FULL_QUOTA,
+    Reads,
+    cards,
+    found_over,
+    hold,
+    reads,
+    said_by_bot,
+    until_answered,
+    until_said,
+)
 from tests.slack_app.reading import seen
 from tests.store.servers import until
 
@@ -303,3 +321,15 @@ async def test_an_alert_goes_where_its_cluster_may_be_seen(
 async def _logged(caplog: pytest.LogCaptureFixture, said: str) -> bool:
     """For `until`: what is only logged changes nothing in Slack, so that nothing there wakes who waits for it."""
     return said in caplog.text
+
+
+async def test_a_report_is_answered_although_slack_does_not_say_at_once_who_made_it(
+    reads: Reads, control: Control, slack: SlackServer
+) -> None:
+    mute = Fault("error", "users.info", times=4, error="internal_error")
+    slack.faults.append(mute)
+    async with reads():
+        report = control.say("requester", "incidents", FULL_QUOTA)
+        confirmed = await until_said(control, "Confirmed:")
+    assert mute.times == 0
+    assert confirmed.thread_ts == report.ts

@@ -305,8 +305,7 @@ class IncidentHandlers:
     async def _may_see(self, first: Utterance, cluster: str, me: str) -> bool:
         if first.app:
             return isinstance(may_look(self._policy.look, Asker(first.team, me), first.channel, cluster), Allowed)
-        refused = await self._gate.refusal(_place(first, me), cluster, stranger=first.stranger)
-        return refused is None
+        return await self._gate.may_see(_place(first, me), cluster, stranger=first.stranger)
 
     async def _ask_which(self, first: Utterance, seen: Recognition, me: str) -> None:
         """No cluster, or several: people are asked, once in a thread, and once an hour in a channel."""
