@@ -157,17 +157,21 @@ class IncidentListeners:
     async def check(self, ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
         await ack()
         pressed = Pressed.load(body["actions"][0]["value"])
-        await self._check(body, respond, pressed.cluster, pressed.code or "", pressed.request)
+        place = payloads.click_place(body)
+        await self._check(body, respond, place, pressed.cluster, pressed.code or "", pressed.request)
 
     async def pick(self, ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
         await ack()
         action = body["actions"][0]
-        code, sighting = incidents_view.picked(action["block_id"])
-        await self._check(body, respond, action["selected_option"]["value"], code, sighting)
-
-    async def _check(self, body: Body, respond: AsyncRespond, cluster: str, code: str, sighting: str) -> None:
-        self._metrics.heard.labels("incident_check").inc()
+        code, sighting, thread_ts = incidents_view.picked(action["block_id"])
         place = payloads.click_place(body)
+        place = replace(place, thread_ts=place.thread_ts or thread_ts)
+        await self._check(body, respond, place, action["selected_option"]["value"], code, sighting)
+
+    async def _check(
+        self, body: Body, respond: AsyncRespond, place: Address, cluster: str, code: str, sighting: str
+    ) -> None:
+        self._metrics.heard.labels("incident_check").inc()
         refused = await self._intake.refusal(place, cluster, body)
         if refused is None:
             task = Task(payloads.click_id(body), Do.CHECK, place, cluster=cluster, incident=sighting, code=code)
