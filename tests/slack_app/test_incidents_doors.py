@@ -333,3 +333,20 @@ async def test_a_report_is_answered_although_slack_does_not_say_at_once_who_made
         confirmed = await until_said(control, "Confirmed:")
     assert mute.times == 0
     assert confirmed.thread_ts == report.ts
+
+
+async def test_an_alert_that_opens_an_incident_again_has_a_link_to_its_thread(
+    reads: Reads, control: Control, arm: ArmServer
+) -> None:
+    async with reads(policy(control), AKSBOT_ALERTS_TOKEN=SECRET) as bot:
+        assert await send(bot, "azure-monitor", FIRED) == 202
+        answer = await until_answered(control)
+        await found_over(control, arm, answer)
+        hold(arm, SCENARIO)
+        assert await send(bot, "alertmanager", FIRING) == 202
+        await until_said(control, "It is reported again")
+        first, again = [one for one in said_by_bot(control) if not one.is_reply]
+        (link,) = await control.until(
+            lambda: [one for one in said_by_bot(control) if one.is_reply and one.thread_ts == again.ts], 60
+        )
+    assert first.ts.replace(".", "") in str(link.blocks)
