@@ -350,3 +350,23 @@ async def test_an_alert_that_opens_an_incident_again_has_a_link_to_its_thread(
             lambda: [one for one in said_by_bot(control) if one.is_reply and one.thread_ts == again.ts], 60
         )
     assert first.ts.replace(".", "") in str(link.blocks)
+
+
+async def test_an_incident_in_a_thread_whose_worker_died_before_it_asked_for_the_check_is_checked(
+    reads: Reads, control: Control, slack: SlackServer, redis: Connection
+) -> None:
+    """It is the report's own, half begun, so that what is reported there is no talk about it."""
+    team, incidents = control.team.id, Incidents(redis.redis)
+    async with reads(AKSBOT_ROLE="web"):
+        head = control.say("visitor", "incidents", "did anybody see that?")
+        report = control.say("requester", "incidents", FULL_QUOTA, thread_ts=head.ts)
+        await slack.until(lambda: slack.outbox.under_way == 0, 60)
+    spot, name = Address(channel=report.channel, thread_ts=head.ts), Utterance(team, report.channel, report.ts, "").id
+    now_ms = int(time.time() * 1000)
+    sighting = Sighting(name, "prod-weu", ("quota-exceeded",), "its words", spot, report.ts, now_ms, user=report.user)
+    assert await incidents.owns(team, spot, "prod-weu")
+    assert (await incidents.change(team, "prod-weu", lambda book: join(book, sighting))).how is How.NEW
+    await incidents.speaks_in(team, spot, "prod-weu")
+    async with reads(AKSBOT_ROLE="all"):
+        confirmed = await until_said(control, "Confirmed:")
+    assert confirmed.thread_ts == head.ts

@@ -112,6 +112,9 @@ class IncidentHandlers:
         here = await self._incidents.told_in(first.team, first.spot) if first.thread_ts else []
         if first.thread_ts and await self._is_silent(turn, first, here, me):
             return True
+        # What a try before this one has opened in its own thread is no talk: its check may not have been asked for yet.
+        ids = {utterance.id for utterance in turn}
+        here = [incident for incident in here if ids.isdisjoint(name for name, _ in incident.seen)]
         if here and first.app:
             return True
         fleet = await self._places.fleet()
