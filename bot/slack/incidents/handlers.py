@@ -380,7 +380,7 @@ class IncidentHandlers:
             task.id, task.cluster, (task.code,), why, spot, spot.thread_ts, now_ms, user=place.user, asked=True
         )
         joined = await self._incident_service.report(place.team, sighting, place.user)
-        if joined.how is How.REPEAT:
+        if joined.how is How.REPEAT or joined.incident.silenced:
             await self._incident_service.answer_again(task, joined.incident, spot)
 
     async def _silence_pressed(self, task: Task) -> None:

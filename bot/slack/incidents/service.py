@@ -197,7 +197,7 @@ class IncidentService:
 
     async def answer_again(self, task: Task, incident: Incident, spot: Address) -> None:
         """Somebody asked for a check of what is known already: its thread is shown, or there it is checked anew."""
-        if incident.has_posted_in(spot) and incident.state is State.CHECKING:
+        if incident.has_posted_in(spot) and incident.state is State.CHECKING and not incident.silenced:
             return  # its answer comes there
         if incident.has_posted_in(spot):
             # A job of this task's own name runs already: it is this one.
