@@ -125,3 +125,13 @@ async def test_a_partner_who_reports_something_gets_no_list_of_clusters(reads: R
     (line,) = public(control)
     assert (line.thread_ts, len(line.blocks)) == (said.ts, 1)
     assert control.ephemerals("partner") == []
+
+
+@pytest.mark.parametrize(
+    "word", ["watch prod-weu", "mute quota-exceeded prod-weu until 4h a migration", "check prod-weu"]
+)
+async def test_a_partner_reads_why_whatever_they_ask_of_the_bot(bot: Bot, control: Control, word: str) -> None:
+    asked = control.mention("partner", SHARED, word)
+    await control.until(lambda: any("of this workspace only" in seen(one) for one in control.ephemerals("partner")), 60)
+    assert len(control.ephemerals("partner")) == 1
+    assert control.messages(SHARED)[-1].ts in (asked.ts, control.ephemerals("partner")[0].ts)

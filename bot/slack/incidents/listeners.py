@@ -234,14 +234,17 @@ class IncidentListeners:
         await ack(**private(refused or replies.only(sentences.ONE_MOMENT)))
 
     async def word_mentioned(self, body: Body) -> BoltResponse | None:
-        if not payloads.has_an_author(body) or payloads.is_stranger(body):
+        if not payloads.has_an_author(body):
             return None
         return await self._word_said(body, payloads.mention_place(body))
 
     async def word_told(self, body: Body) -> BoltResponse | None:
-        return None if payloads.is_stranger(body) else await self._word_said(body, payloads.direct_place(body))
+        return await self._word_said(body, payloads.direct_place(body))
 
     async def _word_said(self, body: Body, place: Address) -> BoltResponse | None:
+        if refused := self._intake.stranger_refusal(place, body):
+            unsaid = await self._intake.whisper(payloads.mention_id(body), place, refused)
+            return BoltResponse(status=503) if unsaid else None
         asked = commands.read_mention(str(body["event"].get("text") or ""))
         text = f"{asked.word} {asked.rest}"
         return await self._submitted(Task(payloads.mention_id(body), WORDS[asked.word], place, text=text))
