@@ -126,13 +126,16 @@ def _known(incident: Incident, causes: tuple[Cause, ...], seen: Observation) -> 
 
 
 def _causes(incident: Incident, seen: Observation, *, first: bool) -> tuple[Cause, ...]:
-    """The roots that are this incident's; where a first check finds others only, those."""
+    """The roots that are this incident's; where a first check finds others only, those. Beside one that is found stays
+    what was proved and could not be looked at this time."""
     suspects = {*incident.codes, *(cause.code for cause in incident.causes)}
     wanted = _with_what_explains(suspects, seen)
     own = tuple(root for root in seen.roots if root.code in wanted)
-    if own or (not first and incident.causes):
-        return own
-    return seen.roots
+    if own:
+        codes = {root.code for root in own}
+        unseen = (cause for cause in incident.causes if cause.code in seen.unsure and cause.code not in codes)
+        return (*own, *unseen)
+    return () if not first and incident.causes else seen.roots
 
 
 def _with_what_explains(codes: set[str], seen: Observation) -> set[str]:

@@ -105,6 +105,7 @@ def incident_wiring(
         policy=policy,
         library=library,
         files=files,
+        replier=replier,
     )
     about_people = IncidentCommandHandlers(
         desk=desk,

@@ -70,6 +70,18 @@ def test_could_not_look_is_never_over(book: Book) -> None:
     assert not second.incidents[0].is_closed
 
 
+def test_a_cause_that_could_not_be_looked_at_stays_beside_one_that_is_found() -> None:
+    book, _ = join(Book(), sighting("1", "quota-exceeded", "subnet-full"))
+    both, _ = observe(book, seen(QUOTA, SUBNET))
+    half, _ = observe(both, seen(SUBNET, unsure=("quota-exceeded",), at_ms=HOUR_MS))
+    assert [one.key for one in half.incidents[0].causes] == [SUBNET, QUOTA]
+    blind, _ = observe(half, seen(unsure=("quota-exceeded",), at_ms=2 * HOUR_MS))
+    assert not blind.incidents[0].is_closed
+    over, (closed,) = observe(blind, seen(at_ms=3 * HOUR_MS))
+    assert closed.what is Changed.CLOSED
+    assert over.incidents[0].is_closed
+
+
 def test_what_no_check_asks_about_is_never_over_by_a_check() -> None:
     book, _ = join(Book(), sighting("1", "vm-image-build-failed"))
     after, _ = observe(book, seen())

@@ -188,7 +188,20 @@ async def test_what_a_later_check_finds_is_a_message_of_its_own_which_reaches_wh
     assert len(_in_thread(slack, report)) == before + 1
     assert "A later check of" in text_in(last)
     assert "quota" in text_in(last).lower()
+    assert "the proof" in text_in(last)
     assert report.user in str(last.blocks)
+
+
+@pytest.mark.parametrize("channel", ["partner-support", "contractors"])
+async def test_where_others_read_it_what_a_later_check_finds_is_said_without_its_proof(
+    slack: SlackServer, connection: Connection, channel: str
+) -> None:
+    async with worker(slack, connection) as one:
+        await one.report(slack.control.say("requester", channel, "prod-weu: no quota"), "prod-weu")
+        await checked(one, "prod-weu", SUBNET)
+        await checked(one, "prod-weu", SUBNET, QUOTA)
+    assert "A later check of" in said(slack, channel)[-1]
+    assert not any("the proof" in line for line in said(slack, channel))
 
 
 async def test_where_nobody_may_look_any_more_a_card_is_left_as_it_is(

@@ -93,6 +93,9 @@ INCIDENTS: dict[str, Surface] = {
     "incident-reported-by-a-person": card(replace(OPEN, user="U0REQUESTER")),
     "incident-reported-too": partial(incidents_view.reported_by, ["U0REQUESTER", "U0APPROVER"]),
     "incident-found-since": partial(incidents_view.found_since, replace(OPEN, user="U0REQUESTER"), CAUSE, LIBRARY),
+    "incident-found-since-outside": partial(
+        incidents_view.found_since, replace(OPEN, user="U0REQUESTER"), CAUSE, LIBRARY, proof=False
+    ),
     "incident-closed-other-cause": card(
         replace(
             SUSPECTED,
@@ -121,6 +124,10 @@ INCIDENTS: dict[str, Surface] = {
         incidents_view.offer, TITLE, "quota-exceeded", "s-1", ["edge-nexus-01", "edge-nexus-02"]
     ),
     "incident-which": partial(incidents_view.which, TITLE, "quota-exceeded", "s-1", FLEET, checked=True),
+    "incident-which-outside": partial(incidents_view.which, TITLE, "quota-exceeded", "s-1", (), checked=True),
+    "incident-which-outside-menu": partial(
+        incidents_view.which, TITLE, "quota-exceeded", "s-1", FLEET, checked=True, thread_ts="1.000001"
+    ),
     "incident-which-no-check": partial(incidents_view.which, TITLE, "quota-exceeded", "s-1", FLEET, checked=False),
     "incident-allow-app": partial(incidents_view.ask_about, "A0123ABCD", "Datadog <!here>", "t-1"),
     "incident-known-elsewhere": partial(

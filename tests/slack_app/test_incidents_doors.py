@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from base64 import b64encode
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -11,11 +12,28 @@ from typing import Any
 import aiohttp
 import pytest
 
+from bot.address import Address
 from bot.app import Bot
+from bot.incidents.joining import join
+from bot.incidents.model import How, Sighting
+from bot.incidents.store import Incidents
+from bot.slack.inbound.message_reader import Utterance
+from bot.store.connect import Connection
 from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control
 from sandbox.slack.server import Fault, SlackServer
-from tests.slack_app.hearing import FULL_QUOTA, Reads, cards, hold, reads, said_by_bot, until_answered, until_said
+from tests.slack_app.conftest import SCENARIO
+from tests.slack_app.hearing import (
+    FULL_QUOTA,
+    Reads,
+    cards,
+    found_over,
+    hold,
+    reads,
+    said_by_bot,
+    until_answered,
+    until_said,
+)
 from tests.slack_app.reading import seen
 from tests.store.servers import until
 
@@ -303,3 +321,52 @@ async def test_an_alert_goes_where_its_cluster_may_be_seen(
 async def _logged(caplog: pytest.LogCaptureFixture, said: str) -> bool:
     """For `until`: what is only logged changes nothing in Slack, so that nothing there wakes who waits for it."""
     return said in caplog.text
+
+
+async def test_a_report_is_answered_although_slack_does_not_say_at_once_who_made_it(
+    reads: Reads, control: Control, slack: SlackServer
+) -> None:
+    mute = Fault("error", "users.info", times=4, error="internal_error")
+    slack.faults.append(mute)
+    async with reads():
+        report = control.say("requester", "incidents", FULL_QUOTA)
+        confirmed = await until_said(control, "Confirmed:")
+    assert mute.times == 0
+    assert confirmed.thread_ts == report.ts
+
+
+async def test_an_alert_that_opens_an_incident_again_has_a_link_to_its_thread(
+    reads: Reads, control: Control, arm: ArmServer
+) -> None:
+    async with reads(policy(control), AKSBOT_ALERTS_TOKEN=SECRET) as bot:
+        assert await send(bot, "azure-monitor", FIRED) == 202
+        answer = await until_answered(control)
+        await found_over(control, arm, answer)
+        hold(arm, SCENARIO)
+        assert await send(bot, "alertmanager", FIRING) == 202
+        await until_said(control, "It is reported again")
+        first, again = [one for one in said_by_bot(control) if not one.is_reply]
+        (link,) = await control.until(
+            lambda: [one for one in said_by_bot(control) if one.is_reply and one.thread_ts == again.ts], 60
+        )
+    assert first.ts.replace(".", "") in str(link.blocks)
+
+
+async def test_an_incident_in_a_thread_whose_worker_died_before_it_asked_for_the_check_is_checked(
+    reads: Reads, control: Control, slack: SlackServer, redis: Connection
+) -> None:
+    """It is the report's own, half begun, so that what is reported there is no talk about it."""
+    team, incidents = control.team.id, Incidents(redis.redis)
+    async with reads(AKSBOT_ROLE="web"):
+        head = control.say("visitor", "incidents", "did anybody see that?")
+        report = control.say("requester", "incidents", FULL_QUOTA, thread_ts=head.ts)
+        await slack.until(lambda: slack.outbox.under_way == 0, 60)
+    spot, name = Address(channel=report.channel, thread_ts=head.ts), Utterance(team, report.channel, report.ts, "").id
+    now_ms = int(time.time() * 1000)
+    sighting = Sighting(name, "prod-weu", ("quota-exceeded",), "its words", spot, report.ts, now_ms, user=report.user)
+    assert await incidents.owns(team, spot, "prod-weu")
+    assert (await incidents.change(team, "prod-weu", lambda book: join(book, sighting))).how is How.NEW
+    await incidents.speaks_in(team, spot, "prod-weu")
+    async with reads(AKSBOT_ROLE="all"):
+        confirmed = await until_said(control, "Confirmed:")
+    assert confirmed.thread_ts == head.ts

@@ -238,3 +238,16 @@ async def test_edits_unfurls_and_the_bots_own_words_are_no_reports(
     assert len(cards(control)) == 1
     (card,) = cards(control)
     assert "reports" not in seen(card) or "2 reports" in seen(card)
+
+
+async def test_whoever_picks_a_cluster_whose_incident_is_muted_elsewhere_is_answered_where_they_picked(
+    reads: Reads, control: Control
+) -> None:
+    async with reads():
+        report, _ = await confirmed(control)
+        control.say("visitor", "incidents", "stop", thread_ts=report.ts)
+        await until_said(control, "Muted in this thread")
+        control.say("approver", "platform-on-call", "upgrade failed: ErrCode_InsufficientVCPUQuota out of vCPU quota")
+        menu = await until_said(control, "Which cluster", "platform-on-call")
+        await control.select("approver", menu, "incident_pick", "prod-weu")
+        await until_answered(control, "platform-on-call")

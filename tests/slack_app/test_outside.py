@@ -12,9 +12,13 @@ from sandbox.slack.control import Control
 from sandbox.slack.message import Message
 from sandbox.slack.server import Fault, SlackServer
 from tests.slack_app.conftest import Start
+from tests.slack_app.hearing import FULL_QUOTA, Reads, reads
 from tests.slack_app.reading import answered, buttons, heads, is_answer, seen
 
+__all__ = ["reads"]
+
 SHARED = "partner-support"
+NO_CLUSTER = "upgrade failed: ErrCode_InsufficientVCPUQuota out of vCPU quota"
 PRIVATE = re.compile(r"/subscriptions/|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}|\d+ vCPU|Current Limit")
 """What none of the others may read: ids, and what proves it."""
 STATE = "`prod-weu`: UNHEALTHY*"
@@ -93,3 +97,41 @@ async def test_what_may_be_outside_counts_as_outside(
         await control.slash("requester", "incidents", "/aks", "check prod-weu")
         await control.until(lambda: any(map(is_short, public(control, "incidents"))), 60)
     assert_nothing_leaks(control, "incidents")
+
+
+async def test_which_clusters_there_are_is_asked_of_whoever_reported_it_alone(reads: Reads, control: Control) -> None:
+    async with reads():
+        said = control.say("requester", SHARED, NO_CLUSTER)
+        await control.until(lambda: any("Which cluster" in seen(one) for one in control.ephemerals("requester")), 60)
+        (menu,) = control.ephemerals("requester")
+        (line,) = public(control)
+        assert line.thread_ts == menu.thread_ts == said.ts
+        assert "reads like" in seen(line)
+        assert "prod-eus2" in str(menu.blocks)
+        assert "prod-eus2" not in str(line.blocks)
+        await control.select("requester", menu, "incident_pick", "prod-weu")
+        await control.until(lambda: any("Confirmed:" in seen(one) for one in public(control)), 60)
+        await control.until(lambda: any(map(is_answer, control.ephemerals("requester"))), 60)
+    assert {one.thread_ts for one in public(control)} == {said.ts}
+    assert_nothing_leaks(control)
+
+
+async def test_a_partner_who_reports_something_gets_no_list_of_clusters(reads: Reads, control: Control) -> None:
+    async with reads():
+        said = control.say("partner", SHARED, NO_CLUSTER)
+        await control.until(lambda: len(public(control)) > 0, 60)
+        control.say("requester", "incidents", FULL_QUOTA)
+        await control.until(lambda: any("Confirmed:" in seen(one) for one in public(control, "incidents")), 60)
+    (line,) = public(control)
+    assert (line.thread_ts, len(line.blocks)) == (said.ts, 1)
+    assert control.ephemerals("partner") == []
+
+
+@pytest.mark.parametrize(
+    "word", ["watch prod-weu", "mute quota-exceeded prod-weu until 4h a migration", "check prod-weu"]
+)
+async def test_a_partner_reads_why_whatever_they_ask_of_the_bot(bot: Bot, control: Control, word: str) -> None:
+    asked = control.mention("partner", SHARED, word)
+    await control.until(lambda: any("of this workspace only" in seen(one) for one in control.ephemerals("partner")), 60)
+    assert len(control.ephemerals("partner")) == 1
+    assert control.messages(SHARED)[-1].ts in (asked.ts, control.ephemerals("partner")[0].ts)

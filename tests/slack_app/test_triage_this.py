@@ -8,7 +8,10 @@ from bot.app import Bot
 from sandbox.slack.control import Control
 from sandbox.slack.message import Message
 from tests.slack_app.conftest import Start
+from tests.slack_app.hearing import Reads, reads
 from tests.slack_app.reading import answered, buttons, heads, is_answer, seen
+
+__all__ = ["reads"]
 
 ERROR = "Code=QuotaExceeded: the core quota of PROD-WEU is used up"
 
@@ -94,3 +97,18 @@ async def test_somebody_of_another_company_is_refused(bot: Bot, control: Control
     await _triaged(control, "partner", said, "of this workspace only")
     await control.slash("requester", "incidents", "/aks", "check prod-weu")
     assert len(await answered(control)) == 1
+
+
+async def test_who_may_no_longer_look_at_that_cluster_reads_why_when_they_press_its_button(
+    reads: Reads, control: Control
+) -> None:
+    said = control.say("visitor", "incidents", ERROR)
+    async with reads():
+        told = await _triaged(control, "requester", said, "It names")
+    async with reads("look:\n  ask: the platform team\n  rules:\n    - {clusters: [staging-*]}\n"):
+        await control.press("requester", told, "triage_check_0")
+        await control.until(
+            lambda: any("I may not show you `prod-weu`" in seen(one) for one in control.ephemerals("requester")), 30
+        )
+    assert not any("Internal error" in seen(one) for one in control.ephemerals("requester"))
+    assert control.thread("incidents", said.ts) == [said]

@@ -21,7 +21,7 @@ REMEMBERED_S = 600.0
 NOW_WITHIN_S = 2.0
 """For all that is asked about one person who lets a fix run, or has."""
 REFUSAL_REMEMBERED_S = 30.0
-_NOBODY = frozenset({"user_not_found", "users_not_found"})
+NOBODY = frozenset({"user_not_found", "users_not_found"})
 """Any other refusal is about the bot's own token and scopes, and says nothing about the person."""
 _MOST = 10_000
 
@@ -99,7 +99,7 @@ class People:
         try:
             said = await answer
         except Refused as refused:
-            if refused.error not in _NOBODY:
+            if refused.error not in NOBODY:
                 raise
             return refused
         self._keep(name, asyncio.get_running_loop().time() + self._remembered_s, said)

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from bot.address import Address
 from bot.policy.look import Allowed, Asker, Decision, Refused, is_shown_in, may_look, place_of, refused_everywhere
 from bot.policy.model import ANYTHING, DIRECT, Look
+from bot.slack.api import calls as slack_calls
 from bot.slack.api.calls import CallFailed
-from bot.slack.api.people import People
+from bot.slack.api.people import NOBODY, People
 from bot.slack.inbound import gate_text
 from bot.slack.kit.message import Block, Message, section
 from bot.slack.kit.rich_text import Element, text
@@ -76,6 +77,15 @@ class Gate:
         viewer = await self.viewer(place, stranger=stranger, patience_s=patience_s, about=meant.text)
         return viewer if isinstance(viewer, Message) else viewer.refusal_of(meant, account)
 
+    async def may_see(self, place: Address, cluster: str, *, stranger: bool = False) -> bool:
+        """Whether this person may look at a cluster from here, where nobody is told why not. Raises CallFailed where
+        Slack does not say who they are."""
+        decided = self._without_asking(place, name_of(cluster), "", stranger=stranger)
+        if decided is None:
+            asker = await self._asker(place, stranger=stranger)
+            decided = may_look(self._look, asker, place.channel, name_of(cluster)) if asker else None
+        return isinstance(decided, Allowed)
+
     async def may_be_shown(self, place: Address, cluster: str) -> bool:
         """Whether what was once said of a cluster there may still be brought up to date: in a channel, whether anybody
         may look from it; where one person reads alone, whether this one may."""
@@ -94,6 +104,18 @@ class Gate:
             why = str(mute) or gate_text.too_late(patience_s)
             return _told(gate_text.cannot_tell(why, about), gate_text.try_again(self._look.ask))
         return Viewer(asker, place.channel, self._look)
+
+    async def _asker(self, place: Address, *, stranger: bool) -> Asker | None:
+        """Who this is; None where Slack knows nobody of that id."""
+        try:
+            async with asyncio.timeout(AT_WORK_S):
+                return await self._people.asker(place.team, place.user, self._groups, stranger=stranger)
+        except slack_calls.Refused as refused:
+            if refused.error in NOBODY:
+                return None
+            raise
+        except TimeoutError as mute:
+            raise CallFailed(gate_text.too_late(AT_WORK_S)) from mute
 
     def stranger_refusal(self, place: Address) -> Message | None:
         """For somebody who is known to be of another company: why they may see nothing here."""

@@ -23,14 +23,17 @@ from bot.report.scope import kind_of
 from bot.slack.api.poster import Reply
 from bot.slack.api.text_files import TextFiles
 from bot.slack.inbound import replies
+from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.gate import Gate
 from bot.slack.inbound.message_reader import Utterance, latest
+from bot.slack.inbound.replier import Replier
 from bot.slack.incidents import text as said
 from bot.slack.incidents import view as incidents_view
 from bot.slack.incidents.messages import IncidentMessages
 from bot.slack.incidents.places import Fleet, Places
 from bot.slack.incidents.service import IncidentService
 from bot.slack.incidents.tasks import Do, Task
+from bot.slack.kit.message import AnswerMessages
 from bot.store.codec import decode_or_none
 from bot.triage.clusters import FleetNames
 from bot.triage.decide import Certainty
@@ -51,7 +54,7 @@ _MOST_READ = 20
 
 
 class IncidentHandlers:
-    """Raises CallFailed and StoreAway, after which it is done again."""
+    """Raises CallFailed, CannotTell and StoreAway, after which it is done again."""
 
     def __init__(
         self,
@@ -66,11 +69,12 @@ class IncidentHandlers:
         policy: Policy,
         library: Library,
         files: TextFiles,
+        replier: Replier,
     ) -> None:
         self._incident_service, self._turns, self._incidents = incident_service, turns, incidents
         self._recogniser, self._places, self._telling = recogniser, places, telling
         self._gate, self._policy, self._library = gate, policy, library
-        self._files, self._together = files, WithFiles()
+        self._files, self._together, self._replier = files, WithFiles(), replier
 
     @property
     def work(self) -> dict[Do, Callable[[Task], Awaitable[None]]]:
@@ -108,6 +112,9 @@ class IncidentHandlers:
         here = await self._incidents.told_in(first.team, first.spot) if first.thread_ts else []
         if first.thread_ts and await self._is_silent(turn, first, here, me):
             return True
+        # What a try before this one has opened in its own thread is no talk: its check may not have been asked for yet.
+        ids = {utterance.id for utterance in turn}
+        here = [incident for incident in here if ids.isdisjoint(name for name, _ in incident.seen)]
         if here and first.app:
             return True
         fleet = await self._places.fleet()
@@ -305,8 +312,7 @@ class IncidentHandlers:
     async def _may_see(self, first: Utterance, cluster: str, me: str) -> bool:
         if first.app:
             return isinstance(may_look(self._policy.look, Asker(first.team, me), first.channel, cluster), Allowed)
-        refused = await self._gate.refusal(_place(first, me), cluster, stranger=first.stranger)
-        return refused is None
+        return await self._gate.may_see(_place(first, me), cluster, stranger=first.stranger)
 
     async def _ask_which(self, first: Utterance, seen: Recognition, me: str) -> None:
         """No cluster, or several: people are asked, once in a thread, and once an hour in a channel."""
@@ -323,6 +329,9 @@ class IncidentHandlers:
         key = f"which {first.team} {first.channel} {code} {' '.join(choices)} {int(time.time() // 3600)}"
         if not (await self._incidents.claim(here, first.id) and await self._incidents.claim(key, first.id)):
             return
+        if await self._telling.is_outside(_place(first, me)):
+            await self._ask_privately(first, code, choices, me)
+            return
         if choices:
             message = incidents_view.offer(title, code, first.id, choices)
         elif fleet.problem:
@@ -332,6 +341,20 @@ class IncidentHandlers:
             checked = code in checked_codes()
             message = incidents_view.which(title, code, first.id, seen_by, checked=checked)
         await self._telling.once_where_possible(_where(first, me), "which", message)
+
+    async def _ask_privately(self, first: Utterance, code: str, choices: Sequence[str], me: str) -> None:
+        """In a channel that guests or another company read, everybody reads what was recognised, and only whoever
+        reported it, which clusters there are."""
+        title, checked = incidents_view.title_of(self._library, code), code in checked_codes()
+        line = incidents_view.which(title, code, first.id, (), checked=checked)
+        await self._telling.once_where_possible(_where(first, me), "which", line)
+        offered = self._can_be_checked(await self._places.fleet(), code)
+        wanted = [member for member in offered if not choices or member.name in choices]
+        seen_by = [member for member in wanted if await self._may_see(first, member.name, me)]
+        if first.user and seen_by and checked:
+            menu = incidents_view.which(title, code, first.id, seen_by, checked=True, thread_ts=first.spot.thread_ts)
+            ask = Ask(f"sighting-{first.id}-which", What.REPLY, _place(first, me))
+            await self._replier.privately(ask, AnswerMessages(menu, ()))
 
     def _can_be_checked(self, fleet: Fleet, code: str) -> list[FleetMember]:
         """Those of the kind that has this problem, of which the bot speaks, and whose name means one cluster."""
@@ -357,7 +380,7 @@ class IncidentHandlers:
             task.id, task.cluster, (task.code,), why, spot, spot.thread_ts, now_ms, user=place.user, asked=True
         )
         joined = await self._incident_service.report(place.team, sighting, place.user)
-        if joined.how is How.REPEAT:
+        if joined.how is How.REPEAT or joined.incident.silenced:
             await self._incident_service.answer_again(task, joined.incident, spot)
 
     async def _silence_pressed(self, task: Task) -> None:

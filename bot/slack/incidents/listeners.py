@@ -157,17 +157,21 @@ class IncidentListeners:
     async def check(self, ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
         await ack()
         pressed = Pressed.load(body["actions"][0]["value"])
-        await self._check(body, respond, pressed.cluster, pressed.code or "", pressed.request)
+        place = payloads.click_place(body)
+        await self._check(body, respond, place, pressed.cluster, pressed.code or "", pressed.request)
 
     async def pick(self, ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
         await ack()
         action = body["actions"][0]
-        code, sighting = incidents_view.picked(action["block_id"])
-        await self._check(body, respond, action["selected_option"]["value"], code, sighting)
-
-    async def _check(self, body: Body, respond: AsyncRespond, cluster: str, code: str, sighting: str) -> None:
-        self._metrics.heard.labels("incident_check").inc()
+        code, sighting, thread_ts = incidents_view.picked(action["block_id"])
         place = payloads.click_place(body)
+        place = replace(place, thread_ts=place.thread_ts or thread_ts)
+        await self._check(body, respond, place, action["selected_option"]["value"], code, sighting)
+
+    async def _check(
+        self, body: Body, respond: AsyncRespond, place: Address, cluster: str, code: str, sighting: str
+    ) -> None:
+        self._metrics.heard.labels("incident_check").inc()
         refused = await self._intake.refusal(place, cluster, body)
         if refused is None:
             task = Task(payloads.click_id(body), Do.CHECK, place, cluster=cluster, incident=sighting, code=code)
@@ -230,14 +234,17 @@ class IncidentListeners:
         await ack(**private(refused or replies.only(sentences.ONE_MOMENT)))
 
     async def word_mentioned(self, body: Body) -> BoltResponse | None:
-        if not payloads.has_an_author(body) or payloads.is_stranger(body):
+        if not payloads.has_an_author(body):
             return None
         return await self._word_said(body, payloads.mention_place(body))
 
     async def word_told(self, body: Body) -> BoltResponse | None:
-        return None if payloads.is_stranger(body) else await self._word_said(body, payloads.direct_place(body))
+        return await self._word_said(body, payloads.direct_place(body))
 
     async def _word_said(self, body: Body, place: Address) -> BoltResponse | None:
+        if refused := self._intake.stranger_refusal(place, body):
+            unsaid = await self._intake.whisper(payloads.mention_id(body), place, refused)
+            return BoltResponse(status=503) if unsaid else None
         asked = commands.read_mention(str(body["event"].get("text") or ""))
         text = f"{asked.word} {asked.rest}"
         return await self._submitted(Task(payloads.mention_id(body), WORDS[asked.word], place, text=text))

@@ -59,6 +59,10 @@ class IncidentMessages:
     def library(self) -> Library:
         return self._library
 
+    async def is_outside(self, place: Address) -> bool:
+        """Whether people read along who may not look."""
+        return await self._outside.covers(place)
+
     async def show(self, team: str, book: Book, incident: Incident) -> Address | None:
         """The card, and each line that belongs into its threads. Where nothing can be said, that is all right.
 
@@ -127,7 +131,7 @@ class IncidentMessages:
 
     async def _message(self, team: str, book: Book, incident: Incident) -> Message:
         home = book.get(incident.merged_into) if incident.merged_into else None
-        if await self._outside.covers(Address(team, incident.home.channel)):
+        if await self.is_outside(Address(team, incident.home.channel)):
             return incidents_view.card_outside(incident, self._library, home=home)
         address = await self._address()
         return incidents_view.card(incident, self._library, lambda spot: _link(address, spot), home=home)
@@ -145,8 +149,10 @@ class IncidentMessages:
             await self._line(
                 where, f"closed-{incident.rounds}", said.closed_line(incident.cluster, proved=bool(incident.causes))
             )
-        for cause in incident.since_found[:_MOST_SINCE]:
-            line = incidents_view.found_since(incident, cause, self._library)
+        since = incident.since_found[:_MOST_SINCE]
+        proof = bool(since) and not await self.is_outside(where.place)
+        for cause in since:
+            line = incidents_view.found_since(incident, cause, self._library, proof=proof)
             await self._message_poster.once(where, f"found-{incident.rounds}-{cause.code}", line)
         if incident.joined:
             await self._joined(where, incident)

@@ -176,8 +176,11 @@ class IncidentService:
         await self._queue.submit(task, after_s=self._spans.unannounced.total_seconds())
 
     async def _link(self, team: str, incident: Incident, how: How, sighting: Sighting) -> None:
-        """Whoever reports it again gets one link to its thread; over Slack's limit a line there names them."""
-        if how is How.NEW or not sighting.user or sighting.spot == incident.home or incident.silenced:
+        """Whoever reports it again gets one link to its thread; over Slack's limit a line there names them. An alert
+        gets one where it opens it again: its post stands by itself."""
+        if how is How.NEW or sighting.spot == incident.home or incident.silenced:
+            return
+        if not sighting.user and how is not How.REOPENED:
             return
         if sighting.asked and how is How.REPEAT:
             return  # answered where it was asked
@@ -186,7 +189,7 @@ class IncidentService:
         # Where it was reported from elsewhere a pointer stands already, but for a report that opens it again.
         if not first or (sighting.spot in incident.elsewhere and how is not How.REOPENED):
             return
-        if self._links.of(sighting.spot.channel).take_now():
+        if not sighting.user or self._links.of(sighting.spot.channel).take_now():
             await self._telling.point_from(team, incident, sighting.spot)
             return
         await self._incidents.change(team, incident.cluster, partial(_named, name=incident.id, user=sighting.user))
@@ -194,7 +197,7 @@ class IncidentService:
 
     async def answer_again(self, task: Task, incident: Incident, spot: Address) -> None:
         """Somebody asked for a check of what is known already: its thread is shown, or there it is checked anew."""
-        if incident.has_posted_in(spot) and incident.state is State.CHECKING:
+        if incident.has_posted_in(spot) and incident.state is State.CHECKING and not incident.silenced:
             return  # its answer comes there
         if incident.has_posted_in(spot):
             # A job of this task's own name runs already: it is this one.

@@ -87,7 +87,7 @@ def merged(title: str, cluster: str) -> str:
 
 def closed_line(cluster: str, *, proved: bool) -> str:
     if not proved:
-        return f":white_check_mark: Another check of {code(cluster)} found nothing either: this incident is closed."
+        return f":white_check_mark: A check of {code(cluster)} finds nothing of it: this incident is closed."
     return f":white_check_mark: A check of {code(cluster)} finds it no more: this incident is closed."
 
 

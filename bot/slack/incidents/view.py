@@ -101,9 +101,10 @@ def reported_by(users: Sequence[str]) -> Message:
     return Message(said.REPORTED_TOO + ", ".join(f"<@{user}>" for user in users), tuple(blocks))
 
 
-def found_since(incident: Incident, cause: Cause, library: Library) -> Message:
-    """A new message in its thread for another root cause, which reaches who reported it."""
-    line = said.found_since(title_of(library, cause.code), incident.cluster, cause.said)
+def found_since(incident: Incident, cause: Cause, library: Library, *, proof: bool = True) -> Message:
+    """A new message in its thread for another root cause, which reaches who reported it. Without its proof where
+    guests or another company read it."""
+    line = said.found_since(title_of(library, cause.code), incident.cluster, cause.said if proof else "")
     return Message(line, (section(line), *(_people(said.REPORTED_BY, (incident.user,)) if incident.user else ())))
 
 
@@ -204,8 +205,13 @@ def offer(title: str, code: str, sighting: str, clusters: Sequence[str]) -> Mess
     return Message(line, (section(line), actions(*buttons)))
 
 
-def which(title: str, code: str, sighting: str, members: Sequence[FleetMember], *, checked: bool) -> Message:
-    """What was recognised, and a menu where it names no cluster. Without a check the words are all there is."""
+def which(
+    title: str, code: str, sighting: str, members: Sequence[FleetMember], *, checked: bool, thread_ts: str = ""
+) -> Message:
+    """What was recognised, and a menu where it names no cluster. Without a check the words are all there is.
+
+    `thread_ts`: where it goes on, for a menu that only one person sees: such a message is in no thread.
+    """
     line = said.reads_like(title, code)
     if not checked:
         line = f"{line} {said.NO_CHECK_EXISTS} `/aks runbook {escaping.escape(code)}`"
@@ -223,15 +229,14 @@ def which(title: str, code: str, sighting: str, members: Sequence[FleetMember], 
         "options": options,
     }
     line = f"{line} {said.NO_CLUSTER}"
-    return Message(
-        line, (section(line), {"type": "actions", "block_id": f"{PICK}:{code}:{sighting}", "elements": [menu]})
-    )
+    block_id = ":".join((PICK, code, sighting, *filter(None, (thread_ts,))))
+    return Message(line, (section(line), {"type": "actions", "block_id": block_id, "elements": [menu]}))
 
 
-def picked(block_id: str) -> tuple[str, str]:
-    """The code and the sighting that waited in the block's id."""
-    _, code, sighting = [*block_id.split(":"), "", ""][:3]
-    return code, sighting
+def picked(block_id: str) -> tuple[str, str, str]:
+    """The code, the sighting and perhaps the thread that waited in the block's id."""
+    _, code, sighting, thread_ts = [*block_id.split(":"), "", "", ""][:4]
+    return code, sighting, thread_ts
 
 
 def ask_about(app: str, app_name: str, turn: str) -> Message:

@@ -56,5 +56,5 @@ class TriageListeners:
         message = await self._intake.refusal(place, cluster, body)
         if message is None:
             await self._intake.check(CheckRequest(payloads.click_id(body), cluster, place))
-            said = replies.only(triage_text.looking_at(cluster.name))
-        await respond(**private(said), replace_original=False)
+            message = replies.only(triage_text.looking_at(cluster.name))
+        await respond(**private(message), replace_original=False)
