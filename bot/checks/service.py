@@ -252,8 +252,8 @@ async def _told_of_its_end(
         try:
             async with asyncio.timeout(_TELLS_WITHIN_S):
                 await give_up(Problem("cannot finish this", "aksbot is restarting", "ask again"))
-        except Exception as mute:  # noqa: BLE001 - the edge of a process that ends
-            log.error("that request %s is not finished could not be told: %s", job_id, mute)  # noqa: TRY400
+        except Exception as untold:  # noqa: BLE001 - the edge of a process that ends
+            log.error("that request %s is not finished could not be told: %s", job_id, untold)  # noqa: TRY400
         raise
 
 

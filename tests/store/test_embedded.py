@@ -5,6 +5,8 @@ import logging
 import os
 import signal
 import stat
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 
@@ -180,10 +182,9 @@ async def is_said_to_be_tried_again(caplog: pytest.LogCaptureFixture) -> bool:
     return "could not be started, and is tried again" in caplog.text
 
 
-async def test_a_server_that_could_not_be_started_for_a_moment_is_tried_again(
-    connection: Connection, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Its log cannot be opened, as with no file handle left."""
+@asynccontextmanager
+async def cannot_start(connection: Connection, caplog: pytest.LogCaptureFixture) -> AsyncIterator[int]:
+    """Its log cannot be opened, as with no file handle left; the process that was killed."""
     server = connection.embedded
     assert server
     await connection.redis.set("kept", "yes")
@@ -192,21 +193,21 @@ async def test_a_server_that_could_not_be_started_for_a_moment_is_tried_again(
     with caplog.at_level(logging.ERROR, "bot.store"):
         pid = kill_server(connection)
         await until(partial(is_said_to_be_tried_again, caplog))
+    yield pid
     server.log_file.rmdir()
+
+
+async def test_a_server_that_could_not_be_started_for_a_moment_is_tried_again(
+    connection: Connection, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with cannot_start(connection, caplog) as pid:
+        pass
     await until_it_is_back(connection, pid)
     assert await connection.redis.get("kept") == "yes"
 
 
 async def test_who_cannot_start_its_server_ends_all_the_same(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    async with connected(None, tmp_path) as connection:
-        server = connection.embedded
-        assert server
-        await connection.redis.set("kept", "yes")
-        server.log_file.unlink()
-        server.log_file.mkdir()
-        with caplog.at_level(logging.ERROR, "bot.store"):
-            kill_server(connection)
-            await until(partial(is_said_to_be_tried_again, caplog))
-    server.log_file.rmdir()
+    async with AsyncExitStack() as refused, connected(None, tmp_path) as connection:
+        await refused.enter_async_context(cannot_start(connection, caplog))
     async with connected(None, tmp_path) as again:
         assert await again.redis.get("kept") == "yes"

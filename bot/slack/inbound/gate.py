@@ -114,8 +114,8 @@ class Gate:
             if refused.error in NOBODY:
                 return None
             raise
-        except TimeoutError as mute:
-            raise CallFailed(gate_text.too_late(AT_WORK_S)) from mute
+        except TimeoutError as late:
+            raise CallFailed(gate_text.too_late(AT_WORK_S)) from late
 
     def stranger_refusal(self, place: Address) -> Message | None:
         """For somebody who is known to be of another company: why they may see nothing here."""

@@ -34,7 +34,7 @@ def hybrid_vnet_id_case_mismatch(
 
 
 def _names(network: str) -> tuple[str, str]:
-    """The names that people give. Azure itself writes the provider and `resourceGroups` now this way, now that."""
+    """The names that people give. Azure itself writes the provider and `resourceGroups` in either case."""
     parsed = ResourceId.parse(network)
     return parsed.resource_group or "", parsed.name
 

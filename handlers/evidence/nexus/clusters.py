@@ -112,7 +112,6 @@ class HybridVnet:
 
     id: str
     name: str
-    state: str
     network: str
 
 
@@ -211,14 +210,13 @@ async def hybrid_vnets(
     async def wrapped(name: str) -> HybridVnet:
         answer = await arm.get(name, WRAPPING_API)
         network = text(answer.body, "properties", "infraVnetProfile", "networkCloud", "networkId")
-        state = text(answer.body, "properties", "provisioningState")
-        return HybridVnet(need_text(answer.body, "id"), need_text(answer.body, "name"), state, network)
+        return HybridVnet(need_text(answer.body, "id"), need_text(answer.body, "name"), network)
 
     try:
         found, gaps = await each(wanted, wrapped)
     except VersionNotOffered:
         return NotApplicable(RETIRED)
-    if not any(vnet.network for vnet in found):
+    if not gaps and not any(vnet.network for vnet in found):
         return NotApplicable(RETIRED)
     return HybridVnets(source=", ".join(wanted), taken_at=provisioned.taken_at, gaps=gaps, vnets=tuple(found))
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from handlers.model import Outcome
+from sandbox.arm.faults import Fault
+from tests.checking import azure, check
 from tests.handlers.diagnose.on_site import asked, change, diagnosed, found, world_of
 
 NAME = "edge-aks-01"
@@ -55,11 +57,22 @@ async def test_on_todays_api_they_cannot_be_asked(code: str) -> None:
     change(world, VNET, {"properties": {"infraVnetProfile": None}})
     change(world, "/vnet-csn", {"properties": {"infraVnetProfile": None}})
     diagnosis = await diagnosed(world, NAME)
-    ended = next(check for check in diagnosis.checks if code in check.codes)
+    ended = next(ended for ended in diagnosis.checks if code in ended.codes)
     assert ended.outcome is Outcome.NOT_APPLICABLE
     assert "today's API does not say" in ended.why
     (failed,) = [found.finding for found in diagnosis.findings if found.finding.code == "hybrid-cluster-failed"]
     assert any("default-cni-network-missing cannot be asked on today's API" in line for line in failed.because)
+
+
+async def test_one_network_that_may_not_be_asked_beside_one_that_wraps_nothing_is_not_taken_for_todays_api() -> None:
+    world = world_of(OVERLAP)
+    for vnet in (VNET, "/vnet-csn"):
+        change(world, vnet, {"properties": {"infraVnetProfile": None}})
+    async with azure(world) as server:
+        server.faults.append(Fault("403", action="Microsoft.HybridContainerService/virtualNetworks/read", skip=1))
+        diagnosis = await check(server, NAME)
+    ended = next(ended for ended in diagnosis.checks if "network-failed" in ended.codes)
+    assert ended.outcome is Outcome.INCONCLUSIVE, ended.why
 
 
 async def test_todays_api_refuses_a_default_cni_network_that_an_old_virtual_network_still_names() -> None:
