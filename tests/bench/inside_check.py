@@ -15,8 +15,9 @@ from handlers.clients.access import AzureAccess
 from handlers.clients.kube.access import KubeAccess
 from handlers.clients.kube.door.direct import DirectWay
 from handlers.clients.kube.paths import ApiPath
-from handlers.clients.kube.reader import KubeReader
+from handlers.clients.kube.reader import PAGE, KubeReader
 from handlers.engine.run import Engine
+from handlers.evidence.workloads.unwell import SLICES_A_PAGE
 from handlers.fleet.names import resolve
 from handlers.model import State, Target
 from tests.bench.inside_process import CLUSTER
@@ -24,6 +25,7 @@ from tests.checking import CHECK_DEADLINE_S, GRAPH, LIBRARY, diagnose
 
 NARROWED = {"/api/v1/events": "fieldSelector=type!%3DNormal"}
 """Lists that the check asks for in part; the API server leaves the rest out."""
+PAGES = {"/apis/discovery.k8s.io/v1/endpointslices": SLICES_A_PAGE}
 NO_LISTS = ("/readyz", "/version")
 OK = 200
 ROUNDS = 3
@@ -75,10 +77,11 @@ async def _downloaded(opened: Clients, target: Target, lists: Iterable[str]) -> 
 
 async def _pages(way: DirectWay, path: str) -> None:
     follows = ""
+    limit = PAGES.get(path, PAGE)
     narrowed = f"&{NARROWED[path]}" if path in NARROWED else ""
     while True:
         more = f"&continue={follows}" if follows else ""
-        reply = await way.send("GET", f"{path}?limit=500{narrowed}{more}", None)
+        reply = await way.send("GET", f"{path}?limit={limit}{narrowed}{more}", None)
         follows = orjson.loads(reply.content)["metadata"].get("continue", "")
         if not follows:
             return

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import orjson
 
+from handlers.evidence.workloads.unwell import SLICES_A_PAGE
 from sandbox.arm.server import ArmServer
 from sandbox.kube.world import KubeWorld, stamp
 from sandbox.scenario import Scenario
@@ -21,7 +22,7 @@ PODS_EACH = 30
 LARGEST_POOL = 1000
 """AKS allows a thousand nodes in a pool."""
 PAGED = (
-    *("nodes", "pods", "leases", "poddisruptionbudgets", "services", "endpointslices"),
+    *("nodes", "pods", "leases", "poddisruptionbudgets", "services"),
     *("deployments", "statefulsets"),
 )
 NOT_NORMAL = "type!=Normal"
@@ -113,6 +114,7 @@ async def serve(nodes: int) -> None:
         for plural in PAGED:
             server.kube[cluster].prerender(plural)
         server.kube[cluster].prerender("events", fields=NOT_NORMAL)
+        server.kube[cluster].prerender("endpointslices", limit=SLICES_A_PAGE)
         sys.stdout.write(orjson.dumps(server.environment("reader")).decode() + "\n")
         sys.stdout.flush()
         await asyncio.to_thread(sys.stdin.readline)

@@ -20,6 +20,9 @@ MOST_NAMESPACES = 8
 RECENT = timedelta(minutes=20)
 """Refused creations are tried again after 16 minutes at most: the back-off of Kubernetes' controllers ends there."""
 
+SLICES_A_PAGE = 100
+"""An endpoint slice holds up to a hundred endpoints: a page of 500 would be as long as one of 50,000 pods."""
+
 LATELY = timedelta(hours=1)
 """How long a rollout is looked at although every pod is Ready."""
 
@@ -106,7 +109,7 @@ async def empty_services(cluster: ManagedCluster, kube: KubeReader) -> EmptyServ
     if cluster.stopped:
         return NotApplicable(f"{cluster.name} is stopped: nothing runs in it")
     services = await kube.list("/api/v1/services", _selecting)
-    behind = await kube.fold("/apis/discovery.k8s.io/v1/endpointslices", _Behind, _Behind.add)
+    behind = await kube.fold("/apis/discovery.k8s.io/v1/endpointslices", _Behind, _Behind.add, page=SLICES_A_PAGE)
     # Of a list that was cut, what is missing might stand in the rest.
     unsure = behind.truncated
     empty = () if unsure else tuple(sorted(set(services.items) - behind.value.ready))

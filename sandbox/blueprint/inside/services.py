@@ -8,9 +8,12 @@ from sandbox.blueprint.inside.scene import Scene
 from sandbox.blueprint.inside.workload import Workload
 from sandbox.world import Body
 
+MOST_ENDPOINTS = 100
+"""Of one slice: the default of kube-controller-manager's --max-endpoints-per-slice."""
+
 
 def service_bodies(scene: Scene, work: Workload, port: int, addresses: Iterable[tuple[str, Body]]) -> Iterator[Body]:
-    """The Service of a workload and its EndpointSlice."""
+    """The Service of a workload and its EndpointSlices."""
     prefix = scene.places.spec.network.service_cidr.rsplit(".", 2)[0]
     third, fourth = (scene.mint.number(1, 250, scene.cluster, work.namespace, work.name, at) for at in (0, 1))
     address = f"{prefix}.{third}.{fourth}"
@@ -29,20 +32,24 @@ def service_bodies(scene: Scene, work: Workload, port: int, addresses: Iterable[
         },
         "status": {"loadBalancer": {}},
     }
-    yield {
-        "apiVersion": "discovery.k8s.io/v1",
-        "kind": "EndpointSlice",
-        "metadata": scene.meta(
-            "EndpointSlice",
-            f"{work.name}-{scene.suffix(5, work.namespace, work.name, 'slice')}",
-            work.namespace,
-            labels={"kubernetes.io/service-name": work.name},
-            owner=scene.owner("v1", "Service", work.name, work.namespace),
-        ),
-        "addressType": "IPv4",
-        "endpoints": [_endpoint(address, pod) for address, pod in addresses],
-        "ports": ports,
-    }
+    # A service without a pod has an empty slice.
+    behind = [_endpoint(address, pod) for address, pod in addresses]
+    for first in range(0, max(1, len(behind)), MOST_ENDPOINTS):
+        seed = (work.namespace, work.name, "slice", *((str(first),) if first else ()))
+        yield {
+            "apiVersion": "discovery.k8s.io/v1",
+            "kind": "EndpointSlice",
+            "metadata": scene.meta(
+                "EndpointSlice",
+                f"{work.name}-{scene.suffix(5, *seed)}",
+                work.namespace,
+                labels={"kubernetes.io/service-name": work.name},
+                owner=scene.owner("v1", "Service", work.name, work.namespace),
+            ),
+            "addressType": "IPv4",
+            "endpoints": behind[first : first + MOST_ENDPOINTS],
+            "ports": ports,
+        }
 
 
 def api_server_bodies(scene: Scene) -> Iterator[Body]:
