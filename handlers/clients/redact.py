@@ -36,6 +36,9 @@ LONG = 16 * 1024
 long some 80 ms."""
 _SCANNED_ANYWAY = 8192
 _ROUNDS = 6
+_SHORT, _MOST_CLEAN = 512, 8192
+_clean: set[tuple[str, int]] = set()
+"""Short texts in which nothing was found, for each depth: names of actions, types and rules come with every check."""
 _NAMES = ("name", "Name", "key", "Key", "keyName", "KeyName")
 
 
@@ -91,10 +94,11 @@ def _survey(value: Any, exempt: Collection[str]) -> tuple[set[str], bool]:
     while level and depth <= DEEPEST:
         below: list[Any] = []
         for node in level:
+            inside: Iterable[Any]
             if isinstance(node, dict):
                 keys.update(node)
-                keyed = keyed or bool(_below(node, "")) or _runs_with_a_secret(node)
-                inside: Iterable[Any] = (value for key, value in node.items() if key not in exempt)
+                keyed = keyed or _speaks_of_a_secret(node)
+                inside = node.values() if not exempt else [item for key, item in node.items() if key not in exempt]
             else:
                 keyed = keyed or bool(_secret_arguments(node))
                 inside = node
@@ -153,6 +157,13 @@ def _program(node: dict[str, Any]) -> str:
     """The command of a container, which stands beside its arguments."""
     command = node.get("command")
     return command[-1] if isinstance(command, (list, tuple)) and command and isinstance(command[-1], str) else ""
+
+
+def _speaks_of_a_secret(node: dict[str, Any]) -> bool:
+    """Whether a key beside a value, or the kind of the whole, makes it a secret. Asked of every object of an answer."""
+    if ("value" in node or "Value" in node or "kind" in node) and _below(node, ""):
+        return True
+    return "args" in node and _runs_with_a_secret(node)
 
 
 def _runs_with_a_secret(node: dict[str, Any]) -> bool:
@@ -240,11 +251,18 @@ def _text(text: str, nested: int) -> str:
 
 def _scanned(text: str, nested: int) -> str:
     """Repeat until nothing more is found: one pass may uncover what the next one recognises."""
+    if (text, nested) in _clean:
+        return text
+    before = text
     for _ in range(_ROUNDS):
         clean = replaced(text, spans(text, lambda inside: _hides(inside, nested)))
         if clean == text:
             break
         text = clean
+    if text is before and len(text) <= _SHORT:
+        if len(_clean) >= _MOST_CLEAN:
+            _clean.clear()
+        _clean.add((text, nested))
     return text
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import tracemalloc
 from typing import Any
 
 import orjson
 import pytest
 
-from handlers.clients.redact import DEEPEST, redact, redact_json
+from handlers.clients.redact import DEEPEST, NESTED, redact, redact_json, redact_text
 
 SECRET = "hunter2-Zq9"
 TYPED = f"password={SECRET}"
@@ -57,6 +59,25 @@ def test_a_deep_answer_without_its_secret_can_be_written(depth: int) -> None:
     body, raw = redact_json(b"[" * depth + orjson.dumps(TYPED) + b"]" * depth)
     assert SECRET not in str(body)
     assert orjson.loads(raw) == body
+
+
+def test_what_passes_deep_inside_is_still_read_where_it_stands_alone() -> None:
+    text = f"data {base64.b64encode(f'{TYPED} and more words'.encode()).decode()}"
+    wrapped = text
+    for _ in range(NESTED):
+        wrapped = orjson.dumps([wrapped]).decode()
+    redact([wrapped])
+    assert redact([text]) == ["data [redacted:encoded]"]
+
+
+def test_what_was_found_clean_is_remembered_within_bounds() -> None:
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    for number in range(20_000):
+        redact_text(f"the token of request {number:0400} was refreshed")
+    kept = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert kept < 5_000_000
 
 
 def _nested(value: Any, levels: int) -> Any:
