@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from handlers.clients.access import AzureAccess
@@ -16,6 +15,7 @@ from handlers.clients.arm.pages import answer_of, listing_of, next_of, rows_of
 from handlers.clients.call_log import CallLog
 from handlers.clients.clock import Clock, LoopClock
 from handlers.clients.errors import ServerFault
+from handlers.clients.lazy_import import imported
 from handlers.resource_id import ResourceId
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ class ArmReader(ArmClient):
         self.credential = credential
         self._fresh_for_s = fresh_for_s
         self.clock = clock or LoopClock()
+        self._clients: TypedClients | None = None
 
     async def get(self, path: str, api_version: str, params: Mapping[str, str] | None = None) -> Answer:
         """One resource, or whatever a GET of this path returns."""
@@ -87,7 +88,7 @@ class ArmReader(ArmClient):
 
     async def managed_cluster(self, cluster: ResourceId) -> Answer:
         answers: Pages = []
-        client = self._typed.clusters(cluster.subscription)
+        client = (await self._typed()).clusters(cluster.subscription)
         await client.managed_clusters.get(_group(cluster), cluster.name, answers=answers)
         return answer_of(answers[0])
 
@@ -124,12 +125,12 @@ class ArmReader(ArmClient):
 
     async def managed_clusters(self, subscription: str, *, most: int = 5000) -> Listing:
         answers: Pages = []
-        paged = self._typed.clusters(subscription).managed_clusters.list(pages=answers)
+        paged = (await self._typed()).clusters(subscription).managed_clusters.list(pages=answers)
         return await self._all_pages(paged.by_page(), answers, most)
 
     async def agent_pools(self, cluster: ResourceId, *, most: int = 5000) -> Listing:
         answers: Pages = []
-        client = self._typed.clusters(cluster.subscription)
+        client = (await self._typed()).clusters(cluster.subscription)
         paged = client.agent_pools.list(_group(cluster), cluster.name, pages=answers)
         return await self._all_pages(paged.by_page(), answers, most)
 
@@ -140,7 +141,7 @@ class ArmReader(ArmClient):
         from handlers.clients.arm.activity_log import SELECT, in_order, span
 
         answers: Pages = []
-        client = self._typed.monitor(subscription)
+        client = (await self._typed()).monitor(subscription)
         paged = client.activity_logs.list(filter=span(group, since, until), select=SELECT, pages=answers)
         listing = await self._all_pages(paged.by_page(), answers, most)
         return Listing(in_order(listing.items), listing.source, listing.taken_at, listing.truncated)
@@ -183,11 +184,11 @@ class ArmReader(ArmClient):
             given=self.credential,
         )
 
-    @cached_property
-    def _typed(self) -> TypedClients:
-        from handlers.clients.arm.typed import TypedClients
-
-        return TypedClients(self._pipe, self.access.endpoint)
+    async def _typed(self) -> TypedClients:
+        module = await imported("handlers.clients.arm.typed")
+        if self._clients is None:
+            self._clients = module.TypedClients(self._pipe, self.access.endpoint)
+        return self._clients
 
 
 def _group(cluster: ResourceId) -> str:

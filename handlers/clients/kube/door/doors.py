@@ -28,12 +28,14 @@ from handlers.clients.kube.door.unreachable import CAUGHT, READ_S, SERVER, as_er
 from handlers.clients.kube.door.ways_in import way_in
 from handlers.clients.kube.paths import POD_PORT, ApiPath
 from handlers.clients.kube.reply import Reply
+from handlers.clients.lazy_import import imported
 from handlers.model import Target
 
 if TYPE_CHECKING:
     from handlers.clients.arm.reader import ArmReader
     from handlers.clients.tokens import Tokens
 
+LIBRARY = "kubernetes.aio.client.api_client"
 FRESH_FOR_S = 600.0
 """A credential is asked for again after this: it may have been rotated, and who may have it may have changed."""
 POD_REFUSALS = frozenset({403, 404, 500, 502, 503, 504})
@@ -164,6 +166,7 @@ class KubeSessions(Closing):
 
     async def _open(self, target: Target) -> KubeSession:
         entrance = await way_in(target, self.arm, self.access)
+        await imported(LIBRARY)
         try:
             return KubeSession(entrance, self.cluster_tokens() if entrance.entra else None, self.access.connect_s)
         except BadKubeconfig as bad:
@@ -172,7 +175,7 @@ class KubeSessions(Closing):
 
 def _client(entrance: KubeEndpoint) -> Any:
     """The Kubernetes client without its thousand models: it sends requests and returns bytes."""
-    library = importlib.import_module("kubernetes.aio.client.api_client")
+    library = importlib.import_module(LIBRARY)
     settings = library.Configuration(
         host=entrance.server,
         ca_cert_data=entrance.authority,
