@@ -15,7 +15,7 @@ from handlers.clients.arm.pages import answer_of, listing_of, next_of, rows_of
 from handlers.clients.call_log import CallLog
 from handlers.clients.clock import Clock, LoopClock
 from handlers.clients.errors import ServerFault
-from handlers.clients.lazy_import import imported
+from handlers.lazy_import import imported
 from handlers.resource_id import ResourceId
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from handlers.clients.kube.door.unreachable import CAUGHT, READ_S, SERVER, as_er
 from handlers.clients.kube.door.ways_in import way_in
 from handlers.clients.kube.paths import POD_PORT, ApiPath
 from handlers.clients.kube.reply import Reply
-from handlers.clients.lazy_import import imported
+from handlers.lazy_import import imported
 from handlers.model import Target
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from handlers.clients.lazy_import import imported
+from handlers.lazy_import import imported
 
 
 async def test_two_that_want_a_library_at_once_get_the_same_one() -> None:
