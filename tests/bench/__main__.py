@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import checks, inside, slack, start, storm, triage, ways, workloads
+from tests.bench import checks, inside, second_slack, slack, start, storm, triage, ways, workloads
 
 OUT = Path("build/bench.json")
 
@@ -23,6 +23,7 @@ def main() -> int:
         *triage.figures(),
         *storm.figures(),
         *ways.figures(),
+        *second_slack.figures(),
         *workloads.figures(),
     ]
     OUT.parent.mkdir(exist_ok=True)

@@ -135,12 +135,15 @@ async def test_forty_thousand_characters_are_just_short_enough(client: AsyncWebC
     await client.chat_postMessage(channel=_id(control, "incidents"), text="x" * 40_000)
 
 
-async def test_a_reply_to_a_reply_stands_in_the_same_thread(client: AsyncWebClient, control: Control) -> None:
+async def test_nobody_replies_to_a_reply(client: AsyncWebClient, control: Control) -> None:
     channel = _id(control, "incidents")
     head = await client.chat_postMessage(channel=channel, text="head")
     reply = await client.chat_postMessage(channel=channel, text="reply", thread_ts=head["ts"])
-    await client.chat_postMessage(channel=channel, text="again", thread_ts=reply["ts"])
-    assert [one.text for one in control.thread("incidents", head["ts"])] == ["head", "reply", "again"]
+    again = client.chat_postMessage(channel=channel, text="again", thread_ts=reply["ts"])
+    assert (await refusal(again))["error"] == "cannot_reply_to_message"
+    shared = client.files_upload_v2(channel=channel, thread_ts=reply["ts"], filename="a.txt", content="again")
+    assert (await refusal(shared))["error"] == "cannot_reply_to_message"
+    assert [one.text for one in control.thread("incidents", head["ts"])] == ["head", "reply"]
 
 
 async def test_an_update_keeps_what_it_does_not_name(client: AsyncWebClient, control: Control) -> None:

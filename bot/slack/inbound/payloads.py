@@ -22,10 +22,14 @@ def mention_place(body: Body) -> Address:
 
 
 def click_place(body: Body) -> Address:
-    """Answers to a click go into the thread of the message. What only one person sees has no thread."""
-    container = body.get("container") or {}
+    """Answers to a click go into the thread of the message. What only one person sees has no thread.
+
+    Slack names the thread in the message, and in practice in the container, too.
+    """
+    container, message = body.get("container") or {}, body.get("message") or {}
     channel = str((body.get("channel") or {}).get("id") or container.get("channel_id") or body["user"]["id"])
-    thread_ts = "" if container.get("is_ephemeral") else container.get("thread_ts") or container.get("message_ts") or ""
+    named = (container.get("thread_ts"), message.get("thread_ts"), container.get("message_ts"))
+    thread_ts = "" if container.get("is_ephemeral") else next(filter(None, named), "")
     url = body.get("response_url") or ""
     return Address(body["team"]["id"], channel, body["user"]["id"], thread_ts=thread_ts, response_url=url)
 

@@ -73,6 +73,18 @@ class Call:
             raise Refused("channel_not_found")
         return found
 
+    def thread(self, channel: Channel) -> str | None:
+        """The ts of the message to reply to. Slack says never to give a reply's, and not what it does then."""
+        ts = self.args.get("thread_ts")
+        if not ts:
+            return None
+        parent = channel.find(str(ts))
+        if parent is None:
+            raise Refused("thread_not_found")
+        if parent.is_reply:
+            raise Refused("cannot_reply_to_message")
+        return parent.ts
+
 
 _BAD_JSON = {
     "blocks": "invalid_blocks_format",

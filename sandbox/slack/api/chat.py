@@ -40,17 +40,6 @@ def _check_may_post(call: Call, channel: Channel) -> None:
         raise Refused("messages_tab_disabled")
 
 
-def _thread(call: Call, channel: Channel) -> str | None:
-    """The thread to reply in. For the ts of a reply, it is the parent's thread."""
-    ts = call.args.get("thread_ts")
-    if not ts:
-        return None
-    parent = channel.find(str(ts))
-    if parent is None:
-        raise Refused("thread_not_found")
-    return parent.thread_ts if parent.is_reply else parent.ts
-
-
 @method("chat.postMessage", "chat:write")
 def post_message(call: Call) -> Body:
     channel = _where(call)
@@ -59,7 +48,7 @@ def post_message(call: Call) -> Body:
     author = str(call.args.get("username") or "")
     if author or call.args.get("icon_emoji") or call.args.get("icon_url"):
         call.need("chat:write.customize")
-    thread_ts = _thread(call, channel)
+    thread_ts = call.thread(channel)
     call.site.limits.check_posting(call.team.id, channel.id)
     message = posting.post(
         call.site,
@@ -114,7 +103,7 @@ def post_ephemeral(call: Call) -> Body:
     user = call.text("user")
     if user not in channel.members:
         raise Refused("user_not_in_channel")
-    message = posting.post(call.site, call.team, channel, _draft(call), thread_ts=_thread(call, channel), only_for=user)
+    message = posting.post(call.site, call.team, channel, _draft(call), thread_ts=call.thread(channel), only_for=user)
     return {"message_ts": message.ts}
 
 

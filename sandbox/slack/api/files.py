@@ -88,15 +88,12 @@ def _share(call: Call, where: str, files: list[StoredFile]) -> None:
         raise Refused("is_archived")
     if not call.team.has_bot(channel):
         raise Refused("not_in_channel")
-    ts = call.args.get("thread_ts")
-    if ts and channel.find(str(ts)) is None:
-        raise Refused("thread_not_found")
     posting.post(
         call.site,
         call.team,
         channel,
         Draft(str(call.args.get("initial_comment") or ""), call.structure("blocks")),
-        thread_ts=str(ts) if ts else None,
+        thread_ts=call.thread(channel),
         files=files,
         subtype="file_share",
     )
