@@ -10,7 +10,7 @@ import pytest
 from handlers.model import Diagnosis, Outcome
 from sandbox.kube.world import KubeWorld, stamp
 from sandbox.scenario import Scenario
-from tests.checking import azure, check, cluster_id
+from tests.checking import PATIENT, PATIENT_S, azure, check, cluster_id
 from tests.running_well.chart import NAMES, Chart, load
 from tests.running_well.cluster import Body
 from tests.sample import takes
@@ -28,7 +28,7 @@ async def diagnosed(name: str, spoil: Callable[[KubeWorld, Chart], None] = lambd
         chart = load(name, nodes, datetime.now(UTC))
         chart.into(kube)
         spoil(kube, chart)
-        return await check(server, CLUSTER)
+        return await check(server, CLUSTER, graph=PATIENT, deadline_s=PATIENT_S)
 
 
 def crashing(kube: KubeWorld, chart: Chart) -> None:

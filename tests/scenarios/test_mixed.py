@@ -9,7 +9,7 @@ import pytest
 
 from handlers.model import Diagnosis, Outcome, Ranked, Severity
 from sandbox.scenario import FOLDER, Scenario
-from tests.checking import azure, check
+from tests.checking import PATIENT, PATIENT_S, azure, check
 from tests.runbooks.rendered import wrong_commands
 from tests.scenarios.test_scenarios import found
 
@@ -21,7 +21,7 @@ async def checked(scenario: Scenario) -> tuple[str, Diagnosis]:
     """The cluster that a scenario is about, and its check."""
     [cluster] = [cluster for cluster, findings in scenario.expect.items() if findings]
     async with azure(scenario.world) as server:
-        return cluster, await check(server, cluster)
+        return cluster, await check(server, cluster, graph=PATIENT, deadline_s=PATIENT_S)
 
 
 def test_there_are_at_least_fifteen() -> None:

@@ -9,7 +9,7 @@ from handlers.clients.recording.case import Recorder
 from handlers.model import Diagnosis, Outcome, State
 from sandbox.scenario import Scenario
 from sandbox.world import World
-from tests.checking import azure, check, cluster_id
+from tests.checking import PATIENT, PATIENT_S, azure, check, cluster_id
 from tests.replaying import replayed, verdict
 from tests.runbooks.first_lines import wrong_first_lines
 from tests.runbooks.rendered import wrong_commands
@@ -47,7 +47,7 @@ Open = Mapping[str, tuple[str, ...]]
 async def play(world: World, expect: dict[str, Found], stays_open: Open) -> None:
     async with azure(world) as server:
         for name in asked_about(world):
-            diagnosis = await check(server, name)
+            diagnosis = await check(server, name, graph=PATIENT, deadline_s=PATIENT_S)
             out_of_reach = OUT_OF_REACH & {code for code, _, _ in expect.get(name, set())}
             undecided = tuple(one.id for one in diagnosis.checks if one.outcome is Outcome.INCONCLUSIVE)
             assert out_of_reach or undecided == stays_open.get(name, ()), name

@@ -107,7 +107,7 @@ def part_of(message: Message) -> str:
     return str(((message.metadata or {}).get("event_payload") or {}).get("part") or "")
 
 
-async def until_said(control: Control, part: str, channel: str = "incidents", timeout_s: float = 60) -> Message:
+async def until_said(control: Control, part: str, channel: str = "incidents", timeout_s: float = 180) -> Message:
     """Wait for the bot's message that contains this text."""
 
     def found() -> Message | None:

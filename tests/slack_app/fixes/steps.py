@@ -80,7 +80,7 @@ class Desk:
         there = [one for one in self.control.messages(CHANNEL) if "fix_show" in buttons(one)]
         return there[-1] if there else None
 
-    async def says(self, *words: str, timeout_s: float = 60.0) -> Message:
+    async def says(self, *words: str, timeout_s: float = 180) -> Message:
         """Wait until the proposal's message contains all of these texts."""
 
         def said() -> bool:
@@ -180,7 +180,7 @@ async def _names(redis: Connection) -> list[str]:
     return [str(key).removeprefix("aksbot:proposal:") async for key in redis.redis.scan_iter("aksbot:proposal:*")]
 
 
-async def ended(redis: Connection, timeout_s: float = 60) -> Proposal:
+async def ended(redis: Connection, timeout_s: float = 180) -> Proposal:
     """Wait for the requested proposal to end."""
     async with asyncio.timeout(timeout_s):
         while True:
