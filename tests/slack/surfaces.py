@@ -22,7 +22,7 @@ from bot.report.progress import Progress
 from bot.slack.api import pictures
 from bot.slack.checks import cases_text, steps, wrong_answer_view
 from bot.slack.checks import view as checks_view
-from bot.slack.checks.superseded_view import superseded
+from bot.slack.checks.superseded_view import outside, superseded
 from bot.slack.checks.wrong_answer_view import CalledWrong
 from bot.slack.fixes.lists.view import OpenApproval
 from bot.slack.home import text as home_text
@@ -322,6 +322,8 @@ LATER = MOMENT + timedelta(minutes=23)
 OLDER: dict[str, Surface] = {
     "older-over": partial(superseded, OLD, True, diagnoses.clear(), LIBRARY, LATER, "U0APPROVER", LINK),
     "older-over-by-a-look": partial(superseded, OLD, True, diagnoses.clear(), LIBRARY, LATER, "", ""),
+    "older-over-outside": partial(outside, OLD, True, diagnoses.clear(), LIBRARY, LATER),
+    "older-checked-again-outside": partial(outside, OLD, False, diagnoses.found(), library(), LATER),
     "older-checked-again": partial(superseded, OLD, False, diagnoses.found(), library(), LATER, "U0APPROVER", LINK),
 }
 APPROVAL = OpenApproval(

@@ -20,6 +20,7 @@ from bot.slack.api.people import People
 from bot.slack.checks import superseded_view
 from bot.slack.checks.reporter import HEAD
 from bot.slack.inbound.gate import Gate
+from bot.slack.inbound.outside import Outside
 from bot.slack.kit import limits
 from bot.slack.kit.links import thread_link
 from bot.store.away import StoreAway
@@ -47,10 +48,16 @@ class Superseding:
     """What cannot be edited stays as it is: each of them says when it was made."""
 
     def __init__(
-        self, slack_messages: SlackMessages, recent: RecentChecks, people: People, gate: Gate, library: Library
+        self,
+        slack_messages: SlackMessages,
+        recent: RecentChecks,
+        people: People,
+        gate: Gate,
+        outside: Outside,
+        library: Library,
     ) -> None:
         self._slack_messages, self._recent, self._people = slack_messages, recent, people
-        self._gate, self._library = gate, library
+        self._gate, self._outside, self._library = gate, outside, library
         self._edits = Pace(_AT_ONCE, _PER_MINUTE)
 
     async def note(self, request: CheckRequest, outcome: Answer | Problem, told: bool) -> None:
@@ -90,10 +97,13 @@ class Superseding:
         newer: RecentCheck | None,
         by: str,
     ) -> None:
-        link = await self._link(check, newer) if newer else ""
-        message = superseded_view.superseded(
-            check, now is Now.OVER, diagnosis, self._library, datetime.now(UTC), by, link
-        )
+        over, moment = now is Now.OVER, datetime.now(UTC)
+        # Whoever reads along may have come in since it was said.
+        if await self._outside.covers(_place(team, check)):
+            message = superseded_view.outside(check, over, diagnosis, self._library, moment)
+        else:
+            link = await self._link(check, newer) if newer else ""
+            message = superseded_view.superseded(check, over, diagnosis, self._library, moment, by, link)
         posted = Address(channel=check.channel, message_ts=check.ts)
         try:
             await self._slack_messages.change(posted, message, Mark(check.request, HEAD), longest_wait_s=0)
