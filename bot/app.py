@@ -208,6 +208,7 @@ async def running(
             message_poster,
             replier,
             gate,
+            outside,
             run,
             opened.arm,
             bench,

@@ -153,6 +153,10 @@ NO_PLACE = Forbidden(
     reasons.NOT_IN_CHANNEL,
     "press *Invite me* under the answer, or go to an internal channel; check again, and press there",
 )
+READ_OUTSIDE = Forbidden(
+    "guests or people of another company read this channel",
+    "check again in an internal channel, and press there",
+)
 ALONE = Forbidden(
     "someone else must approve this, and no one else sees this conversation",
     "check again in a channel where those who may approve it are, and press there",

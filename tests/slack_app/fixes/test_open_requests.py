@@ -42,7 +42,16 @@ async def lists(slack: SlackServer, redis: Connection) -> AsyncIterator[FixLists
         people, message_poster = People(calls), Poster(SlackMessages(calls), State(redis.redis))
         gate = Gate(Look(), people)
         yield FixLists(
-            Proposals(redis.redis), ELSEWHERE, ELSEWHERE, ELSEWHERE, gate, people, message_poster, ELSEWHERE, ELSEWHERE
+            Proposals(redis.redis),
+            ELSEWHERE,
+            ELSEWHERE,
+            ELSEWHERE,
+            gate,
+            ELSEWHERE,
+            people,
+            message_poster,
+            ELSEWHERE,
+            ELSEWHERE,
         )
 
 

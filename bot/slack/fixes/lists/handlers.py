@@ -25,6 +25,7 @@ from bot.slack.fixes.lists import view as lists_view
 from bot.slack.fixes.lists.view import AuditState, OpenApproval
 from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.gate import Gate
+from bot.slack.inbound.outside import Outside
 from bot.slack.inbound.replier import Replier
 from bot.slack.kit.message import AnswerMessages, Attachment, Message
 from handlers.problem import Problem
@@ -40,6 +41,7 @@ class FixLists:
     aside: AuditAside
     offering: Offering
     gate: Gate
+    outside: Outside
     people: People
     message_poster: Poster
     replier: Replier
@@ -62,8 +64,11 @@ class FixLists:
         spot = ask.place.thread
         fixes = await self.offering.of(report, ask.place.team, spot, ask.id)
         waiting = [proposal for proposal in await self._open(ask.place.team) if same_cluster(proposal, str(target.id))]
-        message = lists_view.fixes(target.name, fixes, [await self._row(proposal) for proposal in waiting])
-        await self.replier.openly(ask, AnswerMessages(message, ()), "fixes")
+        rows = [await self._row(proposal) for proposal in waiting]
+        if await self.outside.covers(ask.place):
+            await self.replier.privately(ask, AnswerMessages(lists_view.fixes_outside(target.name, fixes, rows), ()))
+        else:
+            await self.replier.openly(ask, AnswerMessages(lists_view.fixes(target.name, fixes, rows), ()), "fixes")
 
     async def _open(self, team: str) -> list[Proposal]:
         """Those that somebody has asked for."""

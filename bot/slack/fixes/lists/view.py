@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from bot.audit.record import Record
@@ -13,7 +13,7 @@ from bot.render.subject import short
 from bot.slack.fixes.buttons import AUDIT_OLDER
 from bot.slack.fixes.lists import text as lists_text
 from bot.slack.fixes.offer_view import under
-from bot.slack.kit import escaping
+from bot.slack.kit import escaping, sentences
 from bot.slack.kit.message import Block, Message, actions, context, header, section
 from bot.slack.kit.rich_text import Element, bullets, text
 from bot.slack.kit.rich_text import blocks as rich_blocks
@@ -37,6 +37,13 @@ def fixes(cluster: str, offered: Sequence[Fix], waiting: Sequence[OpenApproval])
     else:
         parts.append(section(lists_text.NOTHING_OPEN))
     return Message(said, tuple(parts))
+
+
+def fixes_outside(cluster: str, offered: Sequence[Fix], waiting: Sequence[OpenApproval]) -> Message:
+    """The same for whoever asked where guests or another company read along: no fix can be asked for there."""
+    without = [replace(option, proposal="") for option in offered]
+    said = fixes(cluster, without, waiting)
+    return Message(said.text, (*said.blocks, context(sentences.ONLY_YOU)))
 
 
 def _waiting(approval: OpenApproval) -> list[Element]:
