@@ -24,7 +24,7 @@ from bot.slack.inbound.outside import Outside
 from bot.slack.kit import limits
 from bot.slack.kit.links import thread_link
 from bot.store.away import StoreAway
-from handlers.model import Diagnosis, Outcome, State
+from handlers.model import Diagnosis, Outcome, Severity, State
 from handlers.problem import Problem
 from runbooks.library import Library
 
@@ -113,7 +113,8 @@ class Superseding:
             log.info("the older answer %s cannot be changed: %s", check.request, refused)
         # After the edit: whoever is killed in between edits it once more.
         shown = tuple(ranked.finding.key for ranked in diagnosis.findings if ranked.root)
-        await self._recent.change(team, check, replace(check, now=now.value, shown=shown))
+        findings = tuple(ranked.finding.key for ranked in diagnosis.findings) or check.findings
+        await self._recent.change(team, check, replace(check, now=now.value, shown=shown, findings=findings))
 
     async def _link(self, check: RecentCheck, newer: RecentCheck) -> str:
         """To the newer answer, where those who read this one can open it: not to somebody's direct messages."""
@@ -138,7 +139,7 @@ def _now(
     """What it says from now on; nothing where it stays as it is."""
     if check.now == Now.OVER:
         return None
-    if _is_over(check.shown or check.roots, diagnosis):
+    if _is_over(check, diagnosis):
         return Now.OVER
     if newer is None or diagnosis.state is State.INCONCLUSIVE:
         return None
@@ -147,10 +148,15 @@ def _now(
     return None if check.now else Now.NEWER
 
 
-def _is_over(roots: tuple[tuple[str, str], ...], diagnosis: Diagnosis) -> bool:
-    """Nothing of what it says is found any more, and every check that would know could look."""
+def _is_over(check: RecentCheck, diagnosis: Diagnosis) -> bool:
+    """Nothing of what it says is found any more, neither causes nor consequences, and every check that would know could
+    look. Of an answer of an earlier version the causes alone are known: what is broken now may be one of the others.
+    """
+    said = check.findings or check.shown or check.roots
     found = {ranked.finding.key for ranked in diagnosis.findings}
-    codes = {code for code, _ in roots}
+    if not check.findings and any(ranked.finding.severity is Severity.ERROR for ranked in diagnosis.findings):
+        return False
+    codes = {code for code, _ in said}
     sure = {code for ended in diagnosis.checks for code in ended.codes}
     sure -= {code for ended in diagnosis.checks if ended.outcome in _UNSURE or ended.unseen for code in ended.codes}
-    return bool(roots) and found.isdisjoint(roots) and codes <= sure
+    return bool(said) and found.isdisjoint(said) and codes <= sure
