@@ -65,6 +65,13 @@ ERROR = (
 )
 
 
+MOMENT = datetime(2026, 11, 18, 3, 14, 9, tzinfo=UTC)
+
+
+def dated(diagnosis: Diagnosis) -> Diagnosis:
+    return replace(diagnosis, target=replace(diagnosis.target, asked_at=MOMENT))
+
+
 def answer(diagnosis: Diagnosis, *, age: timedelta = timedelta(), durable: bool = True, kube_calls: int = 3) -> Answer:
     return Answer(Report(diagnosis, diagnosis.took_ms, 12, kube_calls), age, durable)
 
@@ -184,10 +191,10 @@ CHECK: dict[str, Surface] = {
         PRESSED,
         library(),
     ),
-    "all-checks": partial(checks_view.checks, answer(diagnoses.found()), library()),
-    "all-checks-clear": partial(checks_view.checks, answer(diagnoses.clear()), diagnoses.wider_library()),
-    "all-checks-in-network": partial(checks_view.checks, answer(diagnoses.clear_in_network()), library()),
-    "all-checks-blind": partial(checks_view.checks, answer(diagnoses.blind()), library()),
+    "all-checks": partial(checks_view.checks, answer(dated(diagnoses.found())), library()),
+    "all-checks-clear": partial(checks_view.checks, answer(dated(diagnoses.clear())), diagnoses.wider_library()),
+    "all-checks-in-network": partial(checks_view.checks, answer(dated(diagnoses.clear_in_network())), library()),
+    "all-checks-blind": partial(checks_view.checks, answer(dated(diagnoses.blind())), library()),
     "picture": partial(
         pictures.picture_message, "F0123456789", "prod-weu: memory by node. node-0: from 47 % to 103 %."
     ),
@@ -294,13 +301,12 @@ SENTENCES: dict[str, Surface] = {
 
 WINDOWS: dict[str, Surface] = {
     "window-one-moment": partial(modal, [section(sentences.ONE_MOMENT)]),
-    "window-steps": partial(steps.steps, library()["quota-exceeded"], diagnoses.found().findings[0].finding),
+    "window-steps": partial(steps.steps, library()["quota-exceeded"], diagnoses.found().findings[0].finding, MOMENT),
     "window-steps-unfilled": partial(
         steps.steps, LIBRARY["quota-exceeded"], Finding("quota-exceeded", CLUSTER, ("x",))
     ),
 }
 
-MOMENT = datetime(2026, 11, 18, 3, 14, 9, tzinfo=UTC)
 LATELY = (
     RecentCheck(
         "r-1",
@@ -324,7 +330,9 @@ OLDER: dict[str, Surface] = {
     "older-over-by-a-look": partial(superseded, OLD, True, diagnoses.clear(), LIBRARY, LATER, "", ""),
     "older-over-outside": partial(outside, OLD, True, diagnoses.clear(), LIBRARY, LATER),
     "older-checked-again-outside": partial(outside, OLD, False, diagnoses.found(), library(), LATER),
-    "older-checked-again": partial(superseded, OLD, False, diagnoses.found(), library(), LATER, "U0APPROVER", LINK),
+    "older-checked-again": partial(
+        superseded, OLD, False, diagnoses.found(), library(), LATER, "U0APPROVER", LINK, PRESSED
+    ),
 }
 APPROVAL = OpenApproval(
     "reconcile pool apps", "prod-weu", "U0REQUESTER", MOMENT, "https://contoso.slack.com/archives/x"

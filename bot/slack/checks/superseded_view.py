@@ -18,9 +18,17 @@ from runbooks.library import Library
 
 
 def superseded(
-    check: RecentCheck, over: bool, diagnosis: Diagnosis, library: Library, moment: datetime, by: str, link: str
+    check: RecentCheck,
+    over: bool,
+    diagnosis: Diagnosis,
+    library: Library,
+    moment: datetime,
+    by: str,
+    link: str,
+    newer: Pressed | None = None,
 ) -> Message:
-    """What it says now, who found that and when; what it said stands below. `link`: to the newer answer."""
+    """What it says now, who found that and when; what it said stands below. `link`: to the newer answer, which
+    the buttons go by that have `newer` as their value."""
     headline = said.over(check.cluster) if over else f"{light_of(diagnosis)} {first_line(diagnosis, library)}"
     parts: list[Element] = [text((said.gone if over else said.checked)(moment, moment - check.at))]
     if by:
@@ -28,7 +36,7 @@ def superseded(
     if link:
         parts += [text(" · "), {"type": "link", "url": link, "text": said.NEWER}]
     was = rich_section(text(said.was(in_words(check.verdict), check.cause), dim=True))
-    pressed = Pressed(check.request, check.id)
+    pressed = newer or Pressed(check.request, check.id)
     row = actions(button(sentences.CHECK_AGAIN, CHECK_AGAIN, pressed), button(sentences.SHOW_ALL, SHOW_ALL, pressed))
     shown = (section(headline), *rich_blocks([rich_section(*parts), was]), row)
     return Message(escaping.fits(headline, limits.MESSAGE_TEXT), shown)

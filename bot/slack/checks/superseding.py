@@ -23,6 +23,7 @@ from bot.slack.inbound.gate import Gate
 from bot.slack.inbound.outside import Outside
 from bot.slack.kit import limits
 from bot.slack.kit.links import thread_link
+from bot.slack.kit.message import Pressed
 from bot.store.away import StoreAway
 from handlers.model import Diagnosis, Outcome, Severity, State
 from handlers.problem import Problem
@@ -84,7 +85,7 @@ class Superseding:
                     continue
                 if not self._edits.of(team).take_now():
                     return
-                await self._edit(team, check, now, diagnosis, newer, request.place.user if request else by)
+                await self._edit(team, check, now, diagnosis, newer, request, by)
         except (StoreAway, CallFailed) as failed:
             log.info("the older answers about %s were not brought up to date: %s", diagnosis.target.name, failed)
 
@@ -95,6 +96,7 @@ class Superseding:
         now: Now,
         diagnosis: Diagnosis,
         newer: RecentCheck | None,
+        request: CheckRequest | None,
         by: str,
     ) -> None:
         over, moment = now is Now.OVER, datetime.now(UTC)
@@ -102,8 +104,9 @@ class Superseding:
         if await self._outside.covers(_place(team, check)):
             message = superseded_view.outside(check, over, diagnosis, self._library, moment)
         else:
-            link = await self._link(check, newer) if newer else ""
-            message = superseded_view.superseded(check, over, diagnosis, self._library, moment, by, link)
+            link, who = await self._link(check, newer) if newer else "", request.place.user if request else by
+            pressed = Pressed(request.id, request.cluster.text) if request and not over else None
+            message = superseded_view.superseded(check, over, diagnosis, self._library, moment, who, link, pressed)
         posted = Address(channel=check.channel, message_ts=check.ts)
         try:
             await self._slack_messages.change(posted, message, Mark(check.request, HEAD), longest_wait_s=0)

@@ -149,7 +149,8 @@ def checks(given: Answer, library: Library) -> AnswerMessages:
     checks = given.report.diagnosis.checks
     report = given.report
     cost = sentences.cost(report.took_ms, report.arm_calls, report.kube_calls)
-    about = context(escaping.code(report.diagnosis.target.name), cost)
+    as_of = sentences.as_of(report.as_of)
+    about = context(escaping.code(report.diagnosis.target.name), as_of, cost)
     listed = rich_blocks([element for outcome in _ENDS for element in _ended(checks, outcome)])
     listed += rich_blocks(_not_asked(scope_of(given.report.diagnosis, library)))
     messages, fitted = pages([header(sentences.ALL_CHECKS), about, *listed], sentences.ALL_CHECKS, most=2)
