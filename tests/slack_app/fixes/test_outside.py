@@ -7,7 +7,7 @@ from bot.store.connect import Connection
 from sandbox.slack.control import Control
 from sandbox.slack.message import Message
 from tests.slack_app.fixes.steps import CHANNEL, Desk, audited
-from tests.slack_app.reading import buttons, seen
+from tests.slack_app.reading import buttons, is_answer, seen
 
 SHARED = "partner-support"
 
@@ -29,6 +29,19 @@ async def test_what_can_be_done_is_listed_for_whoever_asked_alone_and_without_bu
     assert fix_buttons(listed) == []
     assert control.messages(SHARED) == []
     assert control.ephemerals("partner", SHARED) == []
+
+
+async def test_the_answer_for_whoever_asked_has_no_button_that_could_not_be_used_there(
+    bot: Bot, desk: Desk, control: Control
+) -> None:
+    def mine() -> list[Message]:
+        return control.ephemerals("requester", SHARED)
+
+    await control.slash("requester", SHARED, "/aks", f"check {desk.cluster}")
+    await control.until(lambda: any("What to do" in seen(one) for one in mine()), 60)
+    assert any(map(is_answer, mine()))
+    assert [name for one in mine() for name in fix_buttons(one)] == []
+    assert any("To ask for a fix, check again in an internal channel" in seen(one) for one in mine())
 
 
 async def test_a_button_from_before_a_guest_joined_says_where_to_ask_instead(
