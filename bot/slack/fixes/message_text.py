@@ -9,7 +9,7 @@ from bot.fixes.may import Called
 from bot.fixes.proposal import End, Person, Proposal, State
 from bot.render.clean import one_line
 from bot.render.verdict import count
-from bot.slack.fixes.text import END_WORDS, LONGEST, Moment, Said, name, people, person
+from bot.slack.fixes.text import LONGEST, Moment, Said, end_of, name, people, person
 from bot.slack.kit import escaping, limits
 from bot.slack.kit.escaping import code, plain, span
 from handlers.remedy.plan import Plan
@@ -61,7 +61,7 @@ _GOING = {
 
 
 def head(proposal: Proposal) -> str:
-    mark, state = (_MARKS[proposal.end], END_WORDS[proposal.end]) if proposal.end else _GOING[proposal.state]
+    mark, state = (_MARKS[proposal.end], end_of(proposal, proposal.end)) if proposal.end else _GOING[proposal.state]
     return f"{mark} *{plain(proposal.plan.title, LONGEST)}* on {code(name(proposal.plan))}: *{state}*"
 
 
@@ -134,7 +134,8 @@ def stopping(each_person: Person) -> Said:
 
 def ended_by(proposal: Proposal) -> Said:
     if proposal.ended_by is None:
-        return ()
+        stopped = proposal.end is End.CANCELLED and proposal.cancel_by
+        return ("Stopped by ", person(proposal.cancel_by)) if stopped else ()
     word = {End.DENIED: "Declined", End.CANCELLED: "Withdrawn"}.get(proposal.end or End.CANCELLED, "Ended")
     return (f"{word} by ", person(proposal.ended_by))
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from bot.fixes import reasons
 from bot.fixes.may import Barrier, NotAllowed
 from bot.fixes.moves import NotMoved, Why
-from bot.fixes.proposal import End, Person
+from bot.fixes.proposal import End, Person, Proposal
 from bot.slack.kit.escaping import code, plain
 from handlers.remedy.plan import Forbidden, Plan
 
@@ -106,6 +106,14 @@ END_WORDS = {
     End.FAILED: "failed",
     End.CANCELLED: "stopped",
 }
+WITHDRAWN = "withdrawn: nothing was done"
+
+
+def end_of(proposal: Proposal, end: End) -> str:
+    """Somebody ends it before it runs; a running one is asked to stop, and does so between two steps."""
+    return WITHDRAWN if end is End.CANCELLED and proposal.ended_by else END_WORDS[end]
+
+
 _NOT_MOVED = {
     Why.UNKNOWN: "this offer is not known, or it was forgotten after a month. *Check again* makes a new one",
     Why.EXPIRED: "this offer has expired. *Check again* makes a new one",
@@ -128,7 +136,7 @@ def not_moved(moved: NotMoved) -> str:
     said = f"*Nothing was done by your click:* {_NOT_MOVED[moved.why]}"
     proposal = moved.proposal
     if moved.why is Why.ENDED and proposal and proposal.end:
-        said += f" ({END_WORDS[proposal.end]})"
+        said += f" ({end_of(proposal, proposal.end)})"
     return f"{said}."
 
 

@@ -123,7 +123,7 @@ async def test_stopping_between_steps_is_told(
     bot: Bot, desk: Desk, control: Control, arm: ArmServer, redis: Connection
 ) -> None:
     await control.press("requester", await desk.asked(), "fix_stop")
-    await desk.says("stopped", "Withdrawn")
+    await desk.says("*withdrawn: nothing was done*", "Withdrawn")
     assert writes(arm) == []
     assert await audited(redis) == ["requested", "cancelled"]
 
