@@ -55,9 +55,13 @@ _MARKS = {
 }
 _GOING = {
     State.OFFERED: (":raised_hand:", "waits for approval"),
-    State.APPROVED: (":hourglass_flowing_sand:", "approved, begins"),
-    State.RUNNING: (":gear:", "runs"),
+    State.APPROVED: (":hourglass_flowing_sand:", "approved, starting"),
+    State.RUNNING: (":gear:", "running"),
 }
+
+
+def going(state: State) -> str:
+    return _GOING[state][1]
 
 
 def head(proposal: Proposal) -> str:
@@ -74,16 +78,20 @@ def asked_by(proposal: Proposal) -> Said:
 
 
 def words_given(proposal: Proposal) -> Said:
-    """Who has approved, and how many are missing."""
+    """Who has approved, and how many more it needs."""
     said: Said = ()
     for word in proposal.approvals:
         glass = f" {BROKE}" if word.broke_glass else ""
         why = f": {word.reason}" if word.reason else ""
         said += (", " if said else "Approved by ", person(word.person), f"{glass}{why}")
     if proposal.state is State.OFFERED and proposal.missing:
-        missing = f"{proposal.missing} of {count(proposal.rules.needed, 'approval')} missing"
-        said += (f" · {missing}" if said else missing,)
+        needed = _needed(proposal.missing, proposal.rules.needed)
+        said += (f" · {needed}" if said else needed,)
     return said
+
+
+def _needed(missing: int, of: int) -> str:
+    return f"{count(of, 'approval')} needed" if missing == of else f"{missing} of {count(of, 'approval')} still needed"
 
 
 def may_approve(names: tuple[str, ...]) -> Said:

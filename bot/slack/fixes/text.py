@@ -39,7 +39,7 @@ def name(plan: Plan) -> str:
 
 # -- under an answer -------------------------------------------------------------------------------------------------
 
-NO_BUTTON = "Why there is no button"
+NO_BUTTON, OTHERS_NO_BUTTON = "Why there is no button", "Why the others have no button"
 DO = "do"
 
 
@@ -119,8 +119,8 @@ _NOT_MOVED = {
     Why.EXPIRED: "this offer has expired. *Check again* makes a new one",
     Why.OTHER_PLAN: "this button is of another plan than the one that is kept. *Check again* shows what it is now",
     Why.ENDED: "this has ended already",
-    Why.RUNS: "this runs already",
-    Why.APPROVED: "this is approved already, and begins",
+    Why.RUNS: "this is running already",
+    Why.APPROVED: "this is approved already, and is starting",
     Why.NOT_APPROVED: "this is not approved",
     Why.TWICE: "you have approved this already. It needs someone else, too",
     Why.REQUESTER: "you have asked for this, so someone else must approve it",

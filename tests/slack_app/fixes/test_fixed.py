@@ -161,7 +161,7 @@ async def test_two_approvals_are_needed_where_the_policy_says_two(
 ) -> None:
     proposal = await desk.asked()
     await control.press("approver", proposal, "fix_approve")
-    await desk.says("1 of 2 approvals missing")
+    await desk.says("1 of 2 approvals still needed")
     await control.press("approver", await desk.proposal(), "fix_approve")
     await desk.told("approver", "you have approved this already")
     assert writes(arm) == []
