@@ -266,7 +266,8 @@ FIXES: dict[str, Surface] = {
         fixes_text.refused(fixes_text.barred(INSTEAD, "prod-weu", "reconcile-pool")),
         fixes_text.who_instead(INSTEAD),
     ),
-    "fix/list": partial(lists_view.fixes, "prod-weu", (FIX, NO_FIX), (OPEN,)),
+    "fix/list": partial(lists_view.fixes, "prod-weu", (FIX, NO_FIX), (OPEN, replace(OPEN, state=State.RUNNING))),
+    "fix/list-none-possible": partial(lists_view.fixes, "prod-weu", (NO_FIX,), (replace(OPEN, state=State.APPROVED),)),
     "fix/list-outside": partial(lists_view.fixes_outside, "prod-weu", (FIX, NO_FIX), (OPEN,)),
     "fix/list-empty": partial(lists_view.fixes, "prod-weu", (), ()),
     "fix/audit": partial(

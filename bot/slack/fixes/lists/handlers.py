@@ -13,7 +13,7 @@ from bot.audit.aside_store import AuditAside
 from bot.audit.store import Audit
 from bot.checks.fresh import Check
 from bot.fixes.offering import Offering
-from bot.fixes.proposal import Proposal
+from bot.fixes.proposal import Proposal, State
 from bot.fixes.store.proposals import Proposals
 from bot.slack.api.calls import CallFailed
 from bot.slack.api.people import People
@@ -66,9 +66,9 @@ class FixLists:
         waiting = [proposal for proposal in await self._open(ask.place.team) if same_cluster(proposal, str(target.id))]
         rows = [await self._row(proposal) for proposal in waiting]
         if await self.outside.covers(ask.place):
-            await self.replier.privately(ask, AnswerMessages(lists_view.fixes_outside(target.name, fixes, rows), ()))
+            await self.replier.privately(ask, lists_view.fixes_outside(target.name, fixes, rows))
         else:
-            await self.replier.openly(ask, AnswerMessages(lists_view.fixes(target.name, fixes, rows), ()), "fixes")
+            await self.replier.openly(ask, lists_view.fixes(target.name, fixes, rows), "fixes")
 
     async def _open(self, team: str) -> list[Proposal]:
         """Those that somebody has asked for."""
@@ -83,7 +83,9 @@ class FixLists:
             link = f"{address.rstrip('/')}/archives/{posted.channel}/p{posted.message_ts.replace('.', '')}"
         expires_at = datetime.fromtimestamp(proposal.expires_ms / 1000, UTC)
         user = proposal.requester.user if proposal.requester else ""
-        return OpenApproval(proposal.plan.title, last_name(proposal.plan.cluster), user, expires_at, link)
+        return OpenApproval(
+            proposal.plan.title, last_name(proposal.plan.cluster), user, expires_at, link, proposal.state
+        )
 
     async def _audit(self, ask: Ask) -> None:
         viewer = await self.gate.viewer(ask.place)
@@ -113,11 +115,12 @@ class FixLists:
     # -- App Home ---------------------------------------------------------------------------------------------
 
     async def open_for(self, team: str, user: str) -> Sequence[OpenApproval] | Message:
-        """Those that this person may see, the most urgent first; or why nobody can tell which those are."""
+        """What waits for approval and this person may see, the most urgent first; or why nobody can tell."""
         viewer = await self.gate.viewer(Address(team, user, user))
         if isinstance(viewer, Message):
             return viewer
-        mine = [proposal for proposal in await self._open(team) if viewer.may_see(last_name(proposal.plan.cluster))]
+        waiting = [proposal for proposal in await self._open(team) if proposal.state is State.OFFERED]
+        mine = [proposal for proposal in waiting if viewer.may_see(last_name(proposal.plan.cluster))]
         return [await self._row(proposal) for proposal in mine]
 
 
