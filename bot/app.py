@@ -164,7 +164,7 @@ async def running(
         outside = Outside(policy.look, ChannelReaders(calls, state))
         replier = Replier(message_poster, outside)
         links = Links(portal_of(settings.azure_resource_manager), tuple(rule.template for rule in policy.links))
-        superseding = Superseding(slack_messages, recent, people, gate, library)
+        superseding = Superseding(slack_messages, recent, people, gate, outside, library)
         verdicts = Verdicts(connection.redis)
         keeping = KeepingVerdicts(verdicts)
         looked = keeping.and_then(superseding.seen)
@@ -208,6 +208,7 @@ async def running(
             message_poster,
             replier,
             gate,
+            outside,
             run,
             opened.arm,
             bench,

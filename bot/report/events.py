@@ -60,5 +60,10 @@ class Report:
     costs: Mapping[str, QuestionCost] = field(default_factory=dict)
     """By question, where the check has just run; not stored."""
 
+    @property
+    def as_of(self) -> datetime:
+        """When it was so."""
+        return self.recorded_at or self.diagnosis.target.asked_at
+
 
 Event = Started | Collected | DiagnosticEnded | Report

@@ -116,8 +116,8 @@ class TaskHandler:
             answer, gone = None, sentences.REPORT_AWAY
         roots = [ranked.finding for ranked in answer.report.diagnosis.findings if ranked.root] if answer else []
         same = [root for root in roots[ask.number : ask.number + 1] if root.code == runbook.code]
-        if same:
-            await self._fill(ask, steps(runbook, same[0]))
+        if answer and same:
+            await self._fill(ask, steps(runbook, same[0], answer.report.as_of))
         elif gone == sentences.REPORT_AWAY:
             await self._fill(ask, modal([header(runbook.title), section(gone), *replies.outline(runbook)]))
         else:

@@ -22,7 +22,7 @@ from bot.report.progress import Progress
 from bot.slack.api import pictures
 from bot.slack.checks import cases_text, steps, wrong_answer_view
 from bot.slack.checks import view as checks_view
-from bot.slack.checks.superseded_view import superseded
+from bot.slack.checks.superseded_view import outside, superseded
 from bot.slack.checks.wrong_answer_view import CalledWrong
 from bot.slack.fixes.lists.view import OpenApproval
 from bot.slack.home import text as home_text
@@ -63,6 +63,13 @@ ERROR = (
     "results in exceeding approved standardDSv5Family Cores quota. Additional details - Deployment Model: Resource "
     "Manager, Location: westeurope, Current Limit: 200, Current Usage: 196, Additional Required: 8"
 )
+
+
+MOMENT = datetime(2026, 11, 18, 3, 14, 9, tzinfo=UTC)
+
+
+def dated(diagnosis: Diagnosis) -> Diagnosis:
+    return replace(diagnosis, target=replace(diagnosis.target, asked_at=MOMENT))
 
 
 def answer(diagnosis: Diagnosis, *, age: timedelta = timedelta(), durable: bool = True, kube_calls: int = 3) -> Answer:
@@ -184,10 +191,10 @@ CHECK: dict[str, Surface] = {
         PRESSED,
         library(),
     ),
-    "all-checks": partial(checks_view.checks, answer(diagnoses.found()), library()),
-    "all-checks-clear": partial(checks_view.checks, answer(diagnoses.clear()), diagnoses.wider_library()),
-    "all-checks-in-network": partial(checks_view.checks, answer(diagnoses.clear_in_network()), library()),
-    "all-checks-blind": partial(checks_view.checks, answer(diagnoses.blind()), library()),
+    "all-checks": partial(checks_view.checks, answer(dated(diagnoses.found())), library()),
+    "all-checks-clear": partial(checks_view.checks, answer(dated(diagnoses.clear())), diagnoses.wider_library()),
+    "all-checks-in-network": partial(checks_view.checks, answer(dated(diagnoses.clear_in_network())), library()),
+    "all-checks-blind": partial(checks_view.checks, answer(dated(diagnoses.blind())), library()),
     "picture": partial(
         pictures.picture_message, "F0123456789", "prod-weu: memory by node. node-0: from 47 % to 103 %."
     ),
@@ -294,13 +301,12 @@ SENTENCES: dict[str, Surface] = {
 
 WINDOWS: dict[str, Surface] = {
     "window-one-moment": partial(modal, [section(sentences.ONE_MOMENT)]),
-    "window-steps": partial(steps.steps, library()["quota-exceeded"], diagnoses.found().findings[0].finding),
+    "window-steps": partial(steps.steps, library()["quota-exceeded"], diagnoses.found().findings[0].finding, MOMENT),
     "window-steps-unfilled": partial(
         steps.steps, LIBRARY["quota-exceeded"], Finding("quota-exceeded", CLUSTER, ("x",))
     ),
 }
 
-MOMENT = datetime(2026, 11, 18, 3, 14, 9, tzinfo=UTC)
 LATELY = (
     RecentCheck(
         "r-1",
@@ -322,7 +328,11 @@ LATER = MOMENT + timedelta(minutes=23)
 OLDER: dict[str, Surface] = {
     "older-over": partial(superseded, OLD, True, diagnoses.clear(), LIBRARY, LATER, "U0APPROVER", LINK),
     "older-over-by-a-look": partial(superseded, OLD, True, diagnoses.clear(), LIBRARY, LATER, "", ""),
-    "older-checked-again": partial(superseded, OLD, False, diagnoses.found(), library(), LATER, "U0APPROVER", LINK),
+    "older-over-outside": partial(outside, OLD, True, diagnoses.clear(), LIBRARY, LATER),
+    "older-checked-again-outside": partial(outside, OLD, False, diagnoses.found(), library(), LATER),
+    "older-checked-again": partial(
+        superseded, OLD, False, diagnoses.found(), library(), LATER, "U0APPROVER", LINK, PRESSED
+    ),
 }
 APPROVAL = OpenApproval(
     "reconcile pool apps", "prod-weu", "U0REQUESTER", MOMENT, "https://contoso.slack.com/archives/x"

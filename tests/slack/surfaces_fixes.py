@@ -244,6 +244,7 @@ REFUSALS: dict[str, str] = {
     "held-by-another": fixes_text.refused(fixes_text.held_by_another("prod-weu")),
     "cannot-tell-who": fixes_text.refused(fixes_text.cannot_tell_who("users.info: fatal_error")),
     "alone": fixes_text.refused(fixes_text.ALONE),
+    "read-outside": fixes_text.refused(fixes_text.READ_OUTSIDE),
     "escalate": fixes_text.refused(reasons.escalate(3, PLAN.title)),
     "memory-away": fixes_text.refused(reasons.MEMORY_AWAY),
 }
@@ -265,7 +266,9 @@ FIXES: dict[str, Surface] = {
         fixes_text.refused(fixes_text.barred(INSTEAD, "prod-weu", "reconcile-pool")),
         fixes_text.who_instead(INSTEAD),
     ),
-    "fix/list": partial(lists_view.fixes, "prod-weu", (FIX, NO_FIX), (OPEN,)),
+    "fix/list": partial(lists_view.fixes, "prod-weu", (FIX, NO_FIX), (OPEN, replace(OPEN, state=State.RUNNING))),
+    "fix/list-none-possible": partial(lists_view.fixes, "prod-weu", (NO_FIX,), (replace(OPEN, state=State.APPROVED),)),
+    "fix/list-outside": partial(lists_view.fixes_outside, "prod-weu", (FIX, NO_FIX), (OPEN,)),
     "fix/list-empty": partial(lists_view.fixes, "prod-weu", (), ()),
     "fix/audit": partial(
         lists_view.audit, AuditState(lists_text.audit_state(3, "")), AuditPage(RECORDS, "1-0"), direct=False

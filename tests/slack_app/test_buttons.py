@@ -57,6 +57,7 @@ async def test_the_steps_open_in_a_window(bot: Bot, control: Control) -> None:
     await control.press("requester", cause, "show_steps_0")
     shown = await _filled(control)
     assert "What it means" in str(shown.blocks)
+    assert "as of 20" in str(shown.blocks), "its facts are those of the answer, however old that is"
     assert control.modal("approver") is None
 
 

@@ -8,11 +8,12 @@ import re
 import pytest
 
 from bot.app import Bot
+from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control
 from sandbox.slack.message import Message
 from sandbox.slack.server import Fault, SlackServer
 from tests.slack_app.conftest import Start
-from tests.slack_app.hearing import FULL_QUOTA, Reads, reads
+from tests.slack_app.hearing import FULL_QUOTA, Reads, hold, reads
 from tests.slack_app.reading import answered, buttons, heads, is_answer, seen
 
 __all__ = ["reads"]
@@ -59,6 +60,24 @@ async def test_a_check_in_a_shared_channel_tells_the_partner_its_state_alone(bot
     await control.until(lambda: any("staging-neu" in seen(one) for one in control.ephemerals("requester")), 60)
     assert control.ephemerals("partner") == []
     assert_nothing_leaks(control)
+
+
+async def test_what_stands_in_a_shared_channel_is_brought_up_to_date_without_its_proof(
+    bot: Bot, control: Control, arm: ArmServer
+) -> None:
+    await control.slash("requester", SHARED, "/aks", "check prod-weu")
+    await control.until(lambda: any(map(is_short, public(control))), 60)
+    await control.slash("requester", "incidents", "/aks", "check prod-weu")
+    (internal,) = await answered(control)
+    await control.press("approver", internal, "check_again")
+    await control.until(lambda: any("Checked again" in seen(one) for one in public(control)), 60)
+    assert_nothing_leaks(control)
+    assert "Before:" not in seen(public(control)[0])
+    hold(arm, "healthy-fleet")
+    await control.press("approver", internal, "check_again")
+    await control.until(lambda: any("Over" in seen(one) for one in public(control)), 60)
+    assert_nothing_leaks(control)
+    assert "/archives/" not in str(public(control)[0].blocks)
 
 
 async def test_a_cluster_that_could_not_be_checked_leaks_nothing_either(bot: Bot, control: Control) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from bot.app import Bot
 from sandbox.arm.server import ArmServer
 from sandbox.slack.control import Control
@@ -65,6 +67,25 @@ async def test_what_a_check_again_has_found_is_over_too(bot: Bot, control: Contr
     hold(arm, "healthy-fleet")
     await control.press("approver", head, "check_again")
     await control.until(lambda: ":white_check_mark:" in seen(now(control, head)), PATIENCE_S)
+
+
+async def test_the_buttons_of_a_head_that_was_checked_again_show_what_it_says_now(
+    bot: Bot, control: Control, arm: ArmServer
+) -> None:
+    hold(arm, "healthy-fleet")
+    head = await asked(control)
+    hold(arm, SCENARIO)
+    await control.press("approver", head, "check_again")
+    await control.until(lambda: ":red_circle:" in seen(now(control, head)), PATIENCE_S)
+    await control.press("visitor", now(control, head), "show_all_checks")
+
+    def all_checks() -> list[Message]:
+        return [one for one in control.thread("incidents", head.ts) if "All checks" in seen(one)]
+
+    await control.until(lambda: bool(all_checks()), PATIENCE_S)
+    (shown,) = all_checks()
+    assert "quota-exceeded" in seen(shown).partition("Found nothing")[0]
+    assert re.search(r"as of 20\d\d-\d\d-\d\d \d\d:\d\d UTC", seen(shown))
 
 
 async def test_what_nobody_could_look_at_is_not_over(bot: Bot, control: Control, arm: ArmServer) -> None:

@@ -21,9 +21,11 @@ from bot.slack.api.calls import Calls
 from bot.slack.api.messages import SlackMessages
 from bot.slack.api.people import People
 from bot.slack.api.poster import Poster, Reply
+from bot.slack.api.readers import ChannelReaders
 from bot.slack.checks.reporter import HEAD
 from bot.slack.checks.superseding import Superseding
 from bot.slack.inbound.gate import Gate
+from bot.slack.inbound.outside import Outside
 from bot.slack.kit.message import Message
 from bot.store.connect import Connection
 from bot.store.state import State
@@ -46,7 +48,8 @@ async def superseding(
         calls = Calls(client, session, Metrics())
         messages, recent, people = SlackMessages(calls), RecentChecks(redis.redis), People(calls)
         poster = Poster(messages, State(redis.redis))
-        yield Superseding(messages, recent, people, Gate(look, people), LIBRARY), poster, recent
+        outside = Outside(look, ChannelReaders(calls, State(redis.redis)))
+        yield Superseding(messages, recent, people, Gate(look, people), outside, LIBRARY), poster, recent
 
 
 async def after_a_check(
@@ -122,3 +125,15 @@ async def test_where_slack_does_not_say_who_somebody_is_their_messages_stay_as_t
     slack.faults.append(Fault("error", "users.info", error="internal_error"))
     said = await after_a_check(slack, redis, ANYWHERE, stands_in=DIRECT, asked_in="platform-on-call")
     assert said.startswith("it stood here")
+
+
+async def test_where_another_company_reads_along_an_older_answer_says_the_state_alone(
+    slack: SlackServer, redis: Connection
+) -> None:
+    said = await after_a_check(slack, redis, ANYWHERE, stands_in="partner-support", asked_in="incidents")
+    assert "UNHEALTHY" in said
+    assert "Checked again" in said
+    assert not [
+        private for private in ("no quota", "98 of 100", "Before", "/archives/", "/subscriptions/") if private in said
+    ]
+    assert "button" not in said

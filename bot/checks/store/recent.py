@@ -51,6 +51,8 @@ class RecentCheck:
     """What was put in the place of its head: a newer answer, or that it is over."""
     shown: tuple[tuple[str, str], ...] = ()
     """As `roots`, of the newer answer in its place."""
+    findings: tuple[tuple[str, str], ...] = ()
+    """Code and subject of all that its head goes back to, consequences too; empty in records of earlier versions."""
 
     @property
     def of_the_whole(self) -> bool:
@@ -80,9 +82,15 @@ class RecentChecks:
 
     async def change(self, team: str, before: RecentCheck, after: RecentCheck) -> bool:
         """The same check, of which more is known. False where somebody has changed it meanwhile."""
-        key = keys.recent(team)
+        key, text = keys.recent(team), kept(encode(after))
         with reachable():
-            return bool(await self._change(keys=[key], args=[kept(encode(before)), kept(encode(after))]))
+            if await self._change(keys=[key], args=[kept(encode(before)), text]):
+                return True
+            # One of an earlier version reads the same and is written with fewer fields.
+            for written in map(str, await self._redis.zrange(key, 0, -1)):
+                if decode_or_none(RecentCheck, written, "a recent check") == before:
+                    return bool(await self._change(keys=[key], args=[written, text]))
+        return False
 
     async def latest(self, team: str, now: datetime) -> list[RecentCheck]:
         """The latest first. One that was told again after a crash is there once."""

@@ -71,6 +71,7 @@ class Remembering:
                 code=one_line(only.only or str(only.about or ""))[:_LONGEST],
                 id=str(diagnosis.target.id) if diagnosis else "",
                 roots=tuple(ranked.finding.key for ranked in diagnosis.findings if ranked.root) if diagnosis else (),
+                findings=tuple(ranked.finding.key for ranked in diagnosis.findings) if diagnosis else (),
             )
             await self._recent.add(place.team, noted)
         except StoreAway as away:

@@ -187,10 +187,11 @@ class SlackReporter:
     # -- the answer -------------------------------------------------------------------------------------------
 
     async def done(self, request: CheckRequest, answer: Answer) -> None:
-        in_thread = bool(request.place.thread_ts)
-        said = checks_view.answer(answer, _pressed(request), self._library, in_thread=in_thread, links=self._links)
+        in_thread, outside = bool(request.place.thread_ts), await self._is_outside(request)
+        shown = _without_buttons(answer) if outside else answer
+        said = checks_view.answer(shown, _pressed(request), self._library, in_thread=in_thread, links=self._links)
         notify = () if answer.report.diagnosis.state is State.CLEAR else request.notify
-        if await self._is_outside(request):
+        if outside:
             await self._answer_outside(request, checks_view.outside(answer, self._library), said, notify)
         else:
             await self._answer(request, said, notify)
@@ -324,6 +325,11 @@ class SlackReporter:
 def _name_of(request: CheckRequest) -> str:
     """For everybody who reads there: an id or a link holds a subscription, and what is no cluster may hold anything."""
     return sentences.WHAT_WAS_NAMED if request.cluster.unreadable else request.cluster.name
+
+
+def _without_buttons(answer: Answer) -> Answer:
+    """No fix can be asked for where others read along; why something has none is worth reading anywhere."""
+    return replace(answer, fixes=tuple(fix for fix in answer.fixes if not fix.has_button))
 
 
 def _pressed(request: CheckRequest) -> Pressed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from bot.render.subject import short
@@ -15,10 +16,11 @@ from handlers.model import Finding
 from runbooks.library import FURTHER, SECTIONS, Runbook
 
 
-def steps(runbook: Runbook, finding: Finding) -> dict[str, Any]:
-    """A view of the runbook with this finding's facts."""
+def steps(runbook: Runbook, finding: Finding, as_of: datetime | None = None) -> dict[str, Any]:
+    """A view of the runbook with this finding's facts. `as_of`: when they were looked up, where it is shown later."""
     about = sentences.subject(finding.code, short(finding.subject))
-    blocks: list[Block] = [header(runbook.title), context(about)]
+    found = [sentences.as_of(as_of)] if as_of else []
+    blocks: list[Block] = [header(runbook.title), context(about, *found)]
     for name in SECTIONS:
         blocks.append(header(name))
         blocks += rich_blocks(runbook_section(runbook, name, finding))

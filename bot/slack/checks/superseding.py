@@ -20,10 +20,12 @@ from bot.slack.api.people import People
 from bot.slack.checks import superseded_view
 from bot.slack.checks.reporter import HEAD
 from bot.slack.inbound.gate import Gate
+from bot.slack.inbound.outside import Outside
 from bot.slack.kit import limits
 from bot.slack.kit.links import thread_link
+from bot.slack.kit.message import Pressed
 from bot.store.away import StoreAway
-from handlers.model import Diagnosis, Outcome, State
+from handlers.model import Diagnosis, Outcome, Severity, State
 from handlers.problem import Problem
 from runbooks.library import Library
 
@@ -47,10 +49,16 @@ class Superseding:
     """What cannot be edited stays as it is: each of them says when it was made."""
 
     def __init__(
-        self, slack_messages: SlackMessages, recent: RecentChecks, people: People, gate: Gate, library: Library
+        self,
+        slack_messages: SlackMessages,
+        recent: RecentChecks,
+        people: People,
+        gate: Gate,
+        outside: Outside,
+        library: Library,
     ) -> None:
         self._slack_messages, self._recent, self._people = slack_messages, recent, people
-        self._gate, self._library = gate, library
+        self._gate, self._outside, self._library = gate, outside, library
         self._edits = Pace(_AT_ONCE, _PER_MINUTE)
 
     async def note(self, request: CheckRequest, outcome: Answer | Problem, told: bool) -> None:
@@ -77,7 +85,7 @@ class Superseding:
                     continue
                 if not self._edits.of(team).take_now():
                     return
-                await self._edit(team, check, now, diagnosis, newer, request.place.user if request else by)
+                await self._edit(team, check, now, diagnosis, newer, request, by)
         except (StoreAway, CallFailed) as failed:
             log.info("the older answers about %s were not brought up to date: %s", diagnosis.target.name, failed)
 
@@ -88,12 +96,17 @@ class Superseding:
         now: Now,
         diagnosis: Diagnosis,
         newer: RecentCheck | None,
+        request: CheckRequest | None,
         by: str,
     ) -> None:
-        link = await self._link(check, newer) if newer else ""
-        message = superseded_view.superseded(
-            check, now is Now.OVER, diagnosis, self._library, datetime.now(UTC), by, link
-        )
+        over, moment = now is Now.OVER, datetime.now(UTC)
+        # Whoever reads along may have come in since it was said.
+        if await self._outside.covers(_place(team, check)):
+            message = superseded_view.outside(check, over, diagnosis, self._library, moment)
+        else:
+            link, who = await self._link(check, newer) if newer else "", request.place.user if request else by
+            pressed = Pressed(request.id, request.cluster.text) if request and not over else None
+            message = superseded_view.superseded(check, over, diagnosis, self._library, moment, who, link, pressed)
         posted = Address(channel=check.channel, message_ts=check.ts)
         try:
             await self._slack_messages.change(posted, message, Mark(check.request, HEAD), longest_wait_s=0)
@@ -103,7 +116,8 @@ class Superseding:
             log.info("the older answer %s cannot be changed: %s", check.request, refused)
         # After the edit: whoever is killed in between edits it once more.
         shown = tuple(ranked.finding.key for ranked in diagnosis.findings if ranked.root)
-        await self._recent.change(team, check, replace(check, now=now.value, shown=shown))
+        findings = tuple(ranked.finding.key for ranked in diagnosis.findings) or check.findings
+        await self._recent.change(team, check, replace(check, now=now.value, shown=shown, findings=findings))
 
     async def _link(self, check: RecentCheck, newer: RecentCheck) -> str:
         """To the newer answer, where those who read this one can open it: not to somebody's direct messages."""
@@ -128,7 +142,7 @@ def _now(
     """What it says from now on; nothing where it stays as it is."""
     if check.now == Now.OVER:
         return None
-    if _is_over(check.shown or check.roots, diagnosis):
+    if _is_over(check, diagnosis):
         return Now.OVER
     if newer is None or diagnosis.state is State.INCONCLUSIVE:
         return None
@@ -137,10 +151,15 @@ def _now(
     return None if check.now else Now.NEWER
 
 
-def _is_over(roots: tuple[tuple[str, str], ...], diagnosis: Diagnosis) -> bool:
-    """Nothing of what it says is found any more, and every check that would know could look."""
+def _is_over(check: RecentCheck, diagnosis: Diagnosis) -> bool:
+    """Nothing of what it says is found any more, neither causes nor consequences, and every check that would know could
+    look. Of an answer of an earlier version the causes alone are known: what is broken now may be one of the others.
+    """
+    said = check.findings or check.shown or check.roots
     found = {ranked.finding.key for ranked in diagnosis.findings}
-    codes = {code for code, _ in roots}
+    if not check.findings and any(ranked.finding.severity is Severity.ERROR for ranked in diagnosis.findings):
+        return False
+    codes = {code for code, _ in said}
     sure = {code for ended in diagnosis.checks for code in ended.codes}
     sure -= {code for ended in diagnosis.checks if ended.outcome in _UNSURE or ended.unseen for code in ended.codes}
-    return bool(roots) and found.isdisjoint(roots) and codes <= sure
+    return bool(said) and found.isdisjoint(said) and codes <= sure

@@ -109,13 +109,18 @@ def answer(
 
 def outside(given: Answer, library: Library) -> Message:
     """What everybody may read in a channel with guests or another company: cluster, state and titles, and no button."""
-    diagnosis = given.report.diagnosis
+    said, shown = state_and_titles(given.report.diagnosis, library)
+    return Message(said, (*shown, context(sentences.OUTSIDE)))
+
+
+def state_and_titles(diagnosis: Diagnosis, library: Library) -> tuple[str, list[Block]]:
+    """All that is said openly outside, in a line and in blocks."""
     said = sentences.state_alone(diagnosis.target.name, label(diagnosis)[0])
     roots = [ranked.finding for ranked in diagnosis.findings if ranked.root]
     titles = list(dict.fromkeys(_title(root.code, library) for root in roots))[:_MOST_CAUSES_IN_HEAD]
     listed = rich_blocks([bullets([[text(title, bold=True)] for title in titles])]) if titles else []
-    shown = (section(f"{light_of(diagnosis)} {said}"), *listed, context(sentences.OUTSIDE))
-    return Message(escaping.fits(" · ".join([said, *map(escaping.plain, titles)]), limits.MESSAGE_TEXT), shown)
+    shown = [section(f"{light_of(diagnosis)} {said}"), *listed]
+    return escaping.fits(" · ".join([said, *map(escaping.plain, titles)]), limits.MESSAGE_TEXT), shown
 
 
 def failed_outside(cluster: str) -> Message:
@@ -144,7 +149,8 @@ def checks(given: Answer, library: Library) -> AnswerMessages:
     checks = given.report.diagnosis.checks
     report = given.report
     cost = sentences.cost(report.took_ms, report.arm_calls, report.kube_calls)
-    about = context(escaping.code(report.diagnosis.target.name), cost)
+    as_of = sentences.as_of(report.as_of)
+    about = context(escaping.code(report.diagnosis.target.name), as_of, cost)
     listed = rich_blocks([element for outcome in _ENDS for element in _ended(checks, outcome)])
     listed += rich_blocks(_not_asked(scope_of(given.report.diagnosis, library)))
     messages, fitted = pages([header(sentences.ALL_CHECKS), about, *listed], sentences.ALL_CHECKS, most=2)

@@ -32,6 +32,7 @@ from bot.slack.fixes.board import GLASS, Board
 from bot.slack.fixes.buttons import PressedFix
 from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.gate import AT_THE_DOOR_S, AT_WORK_S, Gate
+from bot.slack.inbound.outside import Outside
 from bot.slack.inbound.replier import Replier
 from bot.slack.kit.message import AnswerMessages, section
 from bot.store.away import StoreAway
@@ -69,6 +70,7 @@ class FixHandlers:
     audit: Audit
     people: People
     gate: Gate
+    outside: Outside
     board: Board
     runs: Runs
     slack_messages: SlackMessages
@@ -144,7 +146,7 @@ class FixHandlers:
         if isinstance(may, NotAllowed):
             return plan_view.not_possible(proposal.plan, [self._barred(proposal, may)])
         alone = self._is_alone(click, may)
-        if against := await self._tried_enough(proposal) or _no_place(ask, alone=alone):
+        if against := await self._tried_enough(proposal) or await self._not_here(ask, alone=alone):
             return plan_view.not_possible(proposal.plan, [against])
         proposal = proposal.under(may.rules)
         spot = PressedFix(proposal.id, pressed.digest, pressed.cluster, ask.place.channel, ask.place.thread_ts)
@@ -172,7 +174,7 @@ class FixHandlers:
         proposal = click.one
         may = await self._must_be_possible(proposal)
         alone = self._is_alone(click, may)
-        if where := _no_place(ask, alone=alone):
+        if where := await self._not_here(ask, alone=alone):
             raise _No(fixes_text.refused(where))
         spot = ask.place.thread
 
@@ -316,6 +318,15 @@ class FixHandlers:
         own = may_approve(self.policy, click.one.plan, click.asker, self.times.now())
         return isinstance(own, Open) and rules.requester_counts and rules.needed == 1
 
+    async def _not_here(self, ask: Ask, *, alone: bool) -> Forbidden | None:
+        """Why the request could not be answered where it would stand, or would be read by whoever may not."""
+        if not ask.place.channel or not ask.place.thread_ts:
+            return fixes_text.NO_PLACE
+        if await self.outside.covers(ask.place):
+            return fixes_text.READ_OUTSIDE
+        direct = ask.place.channel.startswith(("D", "U", "W"))
+        return fixes_text.ALONE if direct and not alone else None
+
 
 def _decides(ask: Ask, proposal: Proposal) -> bool:
     """Whether it must be known who this is now. Looks move nothing, and who takes back their own request always may."""
@@ -339,11 +350,3 @@ def _groups_that_matter(ask: Ask, proposal: Proposal, rule: FixRule) -> tuple[st
         case What.FIX_DECLINE | What.FIX_STOP if not _is_requester(ask, proposal):
             return rule.approving_groups + rule.glass_groups
     return ()
-
-
-def _no_place(ask: Ask, *, alone: bool) -> Forbidden | None:
-    """Why the request could not be answered where it would stand."""
-    if not ask.place.channel or not ask.place.thread_ts:
-        return fixes_text.NO_PLACE
-    direct = ask.place.channel.startswith(("D", "U", "W"))
-    return fixes_text.ALONE if direct and not alone else None

@@ -9,7 +9,7 @@ from bot.fixes.may import Called
 from bot.fixes.proposal import End, Person, Proposal, State
 from bot.render.clean import one_line
 from bot.render.verdict import count
-from bot.slack.fixes.text import END_WORDS, LONGEST, Moment, Said, name, people, person
+from bot.slack.fixes.text import LONGEST, Moment, Said, end_of, name, people, person
 from bot.slack.kit import escaping, limits
 from bot.slack.kit.escaping import code, plain, span
 from handlers.remedy.plan import Plan
@@ -55,13 +55,17 @@ _MARKS = {
 }
 _GOING = {
     State.OFFERED: (":raised_hand:", "waits for approval"),
-    State.APPROVED: (":hourglass_flowing_sand:", "approved, begins"),
-    State.RUNNING: (":gear:", "runs"),
+    State.APPROVED: (":hourglass_flowing_sand:", "approved, starting"),
+    State.RUNNING: (":gear:", "running"),
 }
 
 
+def going(state: State) -> str:
+    return _GOING[state][1]
+
+
 def head(proposal: Proposal) -> str:
-    mark, state = (_MARKS[proposal.end], END_WORDS[proposal.end]) if proposal.end else _GOING[proposal.state]
+    mark, state = (_MARKS[proposal.end], end_of(proposal, proposal.end)) if proposal.end else _GOING[proposal.state]
     return f"{mark} *{plain(proposal.plan.title, LONGEST)}* on {code(name(proposal.plan))}: *{state}*"
 
 
@@ -74,16 +78,20 @@ def asked_by(proposal: Proposal) -> Said:
 
 
 def words_given(proposal: Proposal) -> Said:
-    """Who has approved, and how many are missing."""
+    """Who has approved, and how many more it needs."""
     said: Said = ()
     for word in proposal.approvals:
         glass = f" {BROKE}" if word.broke_glass else ""
         why = f": {word.reason}" if word.reason else ""
         said += (", " if said else "Approved by ", person(word.person), f"{glass}{why}")
     if proposal.state is State.OFFERED and proposal.missing:
-        missing = f"{proposal.missing} of {count(proposal.rules.needed, 'approval')} missing"
-        said += (f" · {missing}" if said else missing,)
+        needed = _needed(proposal.missing, proposal.rules.needed)
+        said += (f" · {needed}" if said else needed,)
     return said
+
+
+def _needed(missing: int, of: int) -> str:
+    return f"{count(of, 'approval')} needed" if missing == of else f"{missing} of {count(of, 'approval')} still needed"
 
 
 def may_approve(names: tuple[str, ...]) -> Said:
@@ -134,7 +142,8 @@ def stopping(each_person: Person) -> Said:
 
 def ended_by(proposal: Proposal) -> Said:
     if proposal.ended_by is None:
-        return ()
+        stopped = proposal.end is End.CANCELLED and proposal.cancel_by
+        return ("Stopped by ", person(proposal.cancel_by)) if stopped else ()
     word = {End.DENIED: "Declined", End.CANCELLED: "Withdrawn"}.get(proposal.end or End.CANCELLED, "Ended")
     return (f"{word} by ", person(proposal.ended_by))
 

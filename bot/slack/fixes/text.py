@@ -8,7 +8,7 @@ from datetime import datetime
 from bot.fixes import reasons
 from bot.fixes.may import Barrier, NotAllowed
 from bot.fixes.moves import NotMoved, Why
-from bot.fixes.proposal import End, Person
+from bot.fixes.proposal import End, Person, Proposal
 from bot.slack.kit.escaping import code, plain
 from handlers.remedy.plan import Forbidden, Plan
 
@@ -39,7 +39,7 @@ def name(plan: Plan) -> str:
 
 # -- under an answer -------------------------------------------------------------------------------------------------
 
-NO_BUTTON = "Why there is no button"
+NO_BUTTON, OTHERS_NO_BUTTON = "Why there is no button", "Why the others have no button"
 DO = "do"
 
 
@@ -106,13 +106,21 @@ END_WORDS = {
     End.FAILED: "failed",
     End.CANCELLED: "stopped",
 }
+WITHDRAWN = "withdrawn: nothing was done"
+
+
+def end_of(proposal: Proposal, end: End) -> str:
+    """Somebody ends it before it runs; a running one is asked to stop, and does so between two steps."""
+    return WITHDRAWN if end is End.CANCELLED and proposal.ended_by else END_WORDS[end]
+
+
 _NOT_MOVED = {
     Why.UNKNOWN: "this offer is not known, or it was forgotten after a month. *Check again* makes a new one",
     Why.EXPIRED: "this offer has expired. *Check again* makes a new one",
     Why.OTHER_PLAN: "this button is of another plan than the one that is kept. *Check again* shows what it is now",
     Why.ENDED: "this has ended already",
-    Why.RUNS: "this runs already",
-    Why.APPROVED: "this is approved already, and begins",
+    Why.RUNS: "this is running already",
+    Why.APPROVED: "this is approved already, and is starting",
     Why.NOT_APPROVED: "this is not approved",
     Why.TWICE: "you have approved this already. It needs someone else, too",
     Why.REQUESTER: "you have asked for this, so someone else must approve it",
@@ -128,7 +136,7 @@ def not_moved(moved: NotMoved) -> str:
     said = f"*Nothing was done by your click:* {_NOT_MOVED[moved.why]}"
     proposal = moved.proposal
     if moved.why is Why.ENDED and proposal and proposal.end:
-        said += f" ({END_WORDS[proposal.end]})"
+        said += f" ({end_of(proposal, proposal.end)})"
     return f"{said}."
 
 
@@ -152,6 +160,10 @@ def cannot_tell_who(why: str) -> Forbidden:
 NO_PLACE = Forbidden(
     reasons.NOT_IN_CHANNEL,
     "press *Invite me* under the answer, or go to an internal channel; check again, and press there",
+)
+READ_OUTSIDE = Forbidden(
+    "guests or people of another company read this channel",
+    "check again in an internal channel, and press there",
 )
 ALONE = Forbidden(
     "someone else must approve this, and no one else sees this conversation",

@@ -36,6 +36,7 @@ from bot.slack.fixes.handlers import FixHandlers
 from bot.slack.fixes.lists.handlers import FixLists
 from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.gate import Gate
+from bot.slack.inbound.outside import Outside
 from bot.slack.inbound.replier import Replier
 from bot.store.away import StoreAway
 from bot.store.connect import Connection
@@ -57,6 +58,7 @@ class Fixing:
         message_poster: Poster,
         replier: Replier,
         gate: Gate,
+        outside: Outside,
         run: Runner,
         arm: ArmReader,
         bench: WriterClientFactory,
@@ -85,7 +87,18 @@ class Fixing:
         )
         self._runs = Runs(tools)
         self._desk = FixHandlers(
-            policy, proposals, executions, self.audit, people, gate, board, self._runs, slack_messages, replier, clock
+            policy,
+            proposals,
+            executions,
+            self.audit,
+            people,
+            gate,
+            outside,
+            board,
+            self._runs,
+            slack_messages,
+            replier,
+            clock,
         )
         self.lists = FixLists(
             proposals,
@@ -93,6 +106,7 @@ class Fixing:
             self._aside,
             self.offering,
             gate,
+            outside,
             people,
             message_poster,
             replier,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from bot.render.headline import pieces
 from bot.render.verdict import count
@@ -112,6 +112,11 @@ def reported_besides(number: int) -> str:
 
 def age(time: timedelta) -> str:
     return f"This answer is {span(time)} old; *{CHECK_AGAIN}* makes a new one."
+
+
+def as_of(moment: datetime) -> str:
+    """For what is shown again later: the cluster may be another one by then."""
+    return f"as of {moment:%Y-%m-%d %H:%M} UTC"
 
 
 NOT_DURABLE = "Redis is not reachable: this check would not have survived a restart, and buttons may not work yet."

@@ -123,7 +123,7 @@ async def test_stopping_between_steps_is_told(
     bot: Bot, desk: Desk, control: Control, arm: ArmServer, redis: Connection
 ) -> None:
     await control.press("requester", await desk.asked(), "fix_stop")
-    await desk.says("stopped", "Withdrawn")
+    await desk.says("*withdrawn: nothing was done*", "Withdrawn")
     assert writes(arm) == []
     assert await audited(redis) == ["requested", "cancelled"]
 
@@ -161,7 +161,7 @@ async def test_two_approvals_are_needed_where_the_policy_says_two(
 ) -> None:
     proposal = await desk.asked()
     await control.press("approver", proposal, "fix_approve")
-    await desk.says("1 of 2 approvals missing")
+    await desk.says("1 of 2 approvals still needed")
     await control.press("approver", await desk.proposal(), "fix_approve")
     await desk.told("approver", "you have approved this already")
     assert writes(arm) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any
 
 import aiohttp
@@ -10,6 +11,8 @@ import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.app import Bot
+from bot.fixes import moves
+from bot.fixes.proposal import Person, Proposal
 from bot.fixes.store.proposals import Proposals
 from bot.metrics import Metrics
 from bot.policy.model import Look
@@ -27,7 +30,8 @@ from bot.store.state import State
 from sandbox.slack.control import Control
 from sandbox.slack.server import Fault, SlackServer
 from tests.slack.surfaces_fixes import NOW
-from tests.slack_app.fixes.steps import Desk, asked_proposal
+from tests.slack_app.fixes.steps import CHANNEL, Desk, asked_proposal
+from tests.slack_app.reading import seen
 
 ELSEWHERE: Any = None
 """What this question does not need."""
@@ -42,7 +46,16 @@ async def lists(slack: SlackServer, redis: Connection) -> AsyncIterator[FixLists
         people, message_poster = People(calls), Poster(SlackMessages(calls), State(redis.redis))
         gate = Gate(Look(), people)
         yield FixLists(
-            Proposals(redis.redis), ELSEWHERE, ELSEWHERE, ELSEWHERE, gate, people, message_poster, ELSEWHERE, ELSEWHERE
+            Proposals(redis.redis),
+            ELSEWHERE,
+            ELSEWHERE,
+            ELSEWHERE,
+            gate,
+            ELSEWHERE,
+            people,
+            message_poster,
+            ELSEWHERE,
+            ELSEWHERE,
         )
 
 
@@ -69,3 +82,21 @@ async def test_where_slack_does_not_say_where_it_lives_requests_are_listed_witho
     slack.faults.append(Fault("error", "auth.test", error="internal_error"))
     (found,) = await lists.open_for(one.team, control.team.person("approver").id)  # type: ignore[misc]
     assert (found.title, found.link) == (one.plan.title, "")
+
+
+async def test_what_runs_waits_for_nobody_and_is_listed_as_running(
+    bot: Bot, desk: Desk, control: Control, redis: Connection, lists: FixLists
+) -> None:
+    await desk.asked()
+    one = await asked_proposal(redis)
+    approver = control.team.person("approver").id
+    assert await lists.open_for(one.team, approver)
+    proposals = Proposals(redis.redis)
+    word = partial(moves.approve, who=Person(one.team, approver), digest=one.digest)
+    for move in (word, moves.start):
+        assert isinstance(await proposals.move(one.id, move), Proposal)
+        assert await lists.open_for(one.team, approver) == []
+    await control.slash("requester", CHANNEL, "/aks", f"fixes {desk.cluster}")
+    listed = seen(await desk.listed())
+    assert f"{one.plan.title} · running" in listed.replace("  ", " ")
+    assert "open until" not in listed

@@ -84,7 +84,7 @@ async def test_a_plan_that_was_exchanged_after_its_approval_does_not_run(
     proposal = await desk.asked()
     await change(redis, lambda one: one.moved(rules=replace(one.rules, needed=2)))
     await control.press("approver", proposal, "fix_approve")
-    await desk.says("1 of 2 approvals missing")
+    await desk.says("1 of 2 approvals still needed")
     await change(
         redis,
         lambda one: one.moved(

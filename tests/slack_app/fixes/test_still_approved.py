@@ -137,7 +137,7 @@ async def test_a_policy_that_was_made_laxer_changes_nothing_for_what_was_offered
         await control.press("requester", await desk.proposal(), "fix_approve")
         await desk.told("requester", "someone else must approve it")
         await control.press("approver", await desk.proposal(), "fix_approve")
-        await desk.says("1 of 2 approvals missing")
+        await desk.says("1 of 2 approvals still needed")
     assert writes(arm) == []
 
 
@@ -148,13 +148,13 @@ async def test_whose_own_word_counted_when_it_was_offered_must_be_joined_by_anot
     async with start(times=ShortenedPauses()):
         await desk.asked("approver")
         await control.press("approver", await desk.proposal(), "fix_approve")
-        await desk.says("1 of 2 approvals missing")
+        await desk.says("1 of 2 approvals still needed")
     says(approvers=["requester", "approver"], requester_counts=False, approvals=2)
     async with start(times=ShortenedPauses()):
         await control.press("requester", await desk.proposal(), "fix_approve")
         one = await with_words(redis, 2)
         assert (one.state, one.missing) == (State.OFFERED, 1)
-        await desk.says("Approved by", "1 of 2 approvals missing")
+        await desk.says("Approved by", "1 of 2 approvals still needed")
     assert writes(arm) == []
 
 
@@ -164,7 +164,7 @@ async def test_more_approvals_that_the_policy_asks_for_now_are_asked_for_at_the_
     says(approvals=2, approvers=["approver", "visitor"])
     async with start(times=ShortenedPauses()):
         await control.press("approver", await desk.proposal(), "fix_approve")
-        await desk.says("Approved by", "1 of 2 approvals missing")
+        await desk.says("Approved by", "1 of 2 approvals still needed")
     assert writes(arm) == []
 
 

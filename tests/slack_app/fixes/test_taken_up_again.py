@@ -98,5 +98,5 @@ async def test_what_runs_can_be_stopped_between_two_steps(
     assert left.requester
     await proposals.move(left.id, partial(moves.cancel, who=left.requester))
     async with start(times=ShortenedPauses()):
-        await desk.says("*stopped*", "ancelled before step 1 of 1")
+        await desk.says("*stopped*", "Stopped by", "ancelled before step 1 of 1")
     assert writes(arm) == []

@@ -109,7 +109,7 @@ async def test_the_words_that_are_left_must_be_enough(
     way = BreakGlass(desk) if glass else Approve(desk)
     proposal = await desk.asked()
     await control.press("visitor", proposal, "fix_approve")
-    await desk.says("1 of 2 approvals missing")
+    await desk.says("1 of 2 approvals still needed")
     when_it_is_prepared(arm, lambda: setattr(control.team.person("visitor"), "guest", "multi-channel"))
     await way.open()
     await way.send()

@@ -151,7 +151,7 @@ async def test_who_asked_for_it_withdraws_it_whatever_slack_says(
     proposal = await desk.asked()
     slack.faults.extend(Fault("429", method, retry_after_s=60) for method in (GROUPS, USERS))
     await control.press("requester", proposal, "fix_stop")
-    await desk.says("*stopped*", "Withdrawn")
+    await desk.says("*withdrawn: nothing was done*", "Withdrawn")
     assert await audited(redis) == ["requested", "cancelled"]
 
 

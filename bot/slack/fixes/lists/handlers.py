@@ -13,7 +13,7 @@ from bot.audit.aside_store import AuditAside
 from bot.audit.store import Audit
 from bot.checks.fresh import Check
 from bot.fixes.offering import Offering
-from bot.fixes.proposal import Proposal
+from bot.fixes.proposal import Proposal, State
 from bot.fixes.store.proposals import Proposals
 from bot.slack.api.calls import CallFailed
 from bot.slack.api.people import People
@@ -25,6 +25,7 @@ from bot.slack.fixes.lists import view as lists_view
 from bot.slack.fixes.lists.view import AuditState, OpenApproval
 from bot.slack.inbound.asks import Ask, What
 from bot.slack.inbound.gate import Gate
+from bot.slack.inbound.outside import Outside
 from bot.slack.inbound.replier import Replier
 from bot.slack.kit.message import AnswerMessages, Attachment, Message
 from handlers.problem import Problem
@@ -40,6 +41,7 @@ class FixLists:
     aside: AuditAside
     offering: Offering
     gate: Gate
+    outside: Outside
     people: People
     message_poster: Poster
     replier: Replier
@@ -62,8 +64,11 @@ class FixLists:
         spot = ask.place.thread
         fixes = await self.offering.of(report, ask.place.team, spot, ask.id)
         waiting = [proposal for proposal in await self._open(ask.place.team) if same_cluster(proposal, str(target.id))]
-        message = lists_view.fixes(target.name, fixes, [await self._row(proposal) for proposal in waiting])
-        await self.replier.openly(ask, AnswerMessages(message, ()), "fixes")
+        rows = [await self._row(proposal) for proposal in waiting]
+        if await self.outside.covers(ask.place):
+            await self.replier.privately(ask, lists_view.fixes_outside(target.name, fixes, rows))
+        else:
+            await self.replier.openly(ask, lists_view.fixes(target.name, fixes, rows), "fixes")
 
     async def _open(self, team: str) -> list[Proposal]:
         """Those that somebody has asked for."""
@@ -78,7 +83,9 @@ class FixLists:
             link = f"{address.rstrip('/')}/archives/{posted.channel}/p{posted.message_ts.replace('.', '')}"
         expires_at = datetime.fromtimestamp(proposal.expires_ms / 1000, UTC)
         user = proposal.requester.user if proposal.requester else ""
-        return OpenApproval(proposal.plan.title, last_name(proposal.plan.cluster), user, expires_at, link)
+        return OpenApproval(
+            proposal.plan.title, last_name(proposal.plan.cluster), user, expires_at, link, proposal.state
+        )
 
     async def _audit(self, ask: Ask) -> None:
         viewer = await self.gate.viewer(ask.place)
@@ -108,11 +115,12 @@ class FixLists:
     # -- App Home ---------------------------------------------------------------------------------------------
 
     async def open_for(self, team: str, user: str) -> Sequence[OpenApproval] | Message:
-        """Those that this person may see, the most urgent first; or why nobody can tell which those are."""
+        """What waits for approval and this person may see, the most urgent first; or why nobody can tell."""
         viewer = await self.gate.viewer(Address(team, user, user))
         if isinstance(viewer, Message):
             return viewer
-        mine = [proposal for proposal in await self._open(team) if viewer.may_see(last_name(proposal.plan.cluster))]
+        waiting = [proposal for proposal in await self._open(team) if proposal.state is State.OFFERED]
+        mine = [proposal for proposal in waiting if viewer.may_see(last_name(proposal.plan.cluster))]
         return [await self._row(proposal) for proposal in mine]
 
 

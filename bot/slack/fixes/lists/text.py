@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from bot.render.verdict import count
 from bot.slack.fixes.text import LONGEST
 from bot.slack.kit.escaping import code, plain
 
 OPEN_TITLE = "Open requests"
 NOTHING_TO_FIX = "Nothing here has a fix."
-NOTHING_OPEN = "No fix waits or runs."
+NOTHING_OPEN = "No fix is waiting or running."
+NOT_ALL = "Not all of them fit here; an answer shows those for its causes."
 LOOKING = "Looking what can be done …"
 AUDIT_TITLE = "Audit"
 REQUEST = "the request"
@@ -26,6 +29,10 @@ ALL_OF_IT = (
 
 def fixes_of(cluster: str) -> str:
     return f"What can be done about {code(cluster)}"
+
+
+def open_until(moment: datetime) -> str:
+    return f"open until {moment:%H:%M} UTC"
 
 
 def audit_state(records: int, broken: str) -> str:

@@ -3,49 +3,87 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from bot.audit.record import Record
 from bot.checks.offered_fix import Fix
+from bot.fixes.proposal import State
 from bot.render.clean import one_line
 from bot.render.subject import short
+from bot.slack.fixes import message_text
 from bot.slack.fixes.buttons import AUDIT_OLDER
 from bot.slack.fixes.lists import text as lists_text
 from bot.slack.fixes.offer_view import under
-from bot.slack.kit import escaping
-from bot.slack.kit.message import Block, Message, actions, context, header, section
+from bot.slack.kit import escaping, sentences
+from bot.slack.kit.message import AnswerMessages, Block, Message, actions, context, header, pages, section
 from bot.slack.kit.rich_text import Element, bullets, text
 from bot.slack.kit.rich_text import blocks as rich_blocks
 from bot.slack.kit.rich_text import section as rich_section
 from handlers.resource_id import last_name
 
-MOST_OPEN = 20
+MOST_OFFERED, MOST_OPEN = 100, 20
+"""More than so many offers are looked at one cause at a time, in an answer."""
+MOST_MESSAGES = 6
+_ROWS_IN_BLOCK = 20
 _LONGEST = 300
 
 
-def fixes(cluster: str, offered: Sequence[Fix], waiting: Sequence[OpenApproval]) -> Message:
+def fixes(cluster: str, offered: Sequence[Fix], waiting: Sequence[OpenApproval]) -> AnswerMessages:
     """What can be done about a cluster now, and what was asked for already."""
-    said = lists_text.fixes_of(cluster)
-    about = [[text(one_line(f"{option.offer.code} on {short(option.offer.subject)}"))] for option in offered]
+    said, shown = lists_text.fixes_of(cluster), offered[:MOST_OFFERED]
     parts: list[Block] = [section(f"*{said}*")]
-    parts += [*rich_blocks([bullets(about[:MOST_OPEN])]), *under(offered)] if offered else []
+    parts += [*_bullets([_offered(option) for option in shown], len(offered)), *under(shown)] if offered else []
     parts += [] if offered else [section(lists_text.NOTHING_TO_FIX)]
     parts.append(section(f"*{lists_text.OPEN_TITLE}*"))
     if waiting:
-        parts += rich_blocks([bullets([_waiting(approval) for approval in waiting[:MOST_OPEN]])])
+        parts += _bullets([_waiting(approval) for approval in waiting[:MOST_OPEN]], len(waiting))
     else:
         parts.append(section(lists_text.NOTHING_OPEN))
-    return Message(said, tuple(parts))
+    messages, fitted = pages(parts, said, most=MOST_MESSAGES)
+    made = AnswerMessages(messages[0], tuple(messages[1:]))
+    return made if fitted else _with_note(made, lists_text.NOT_ALL)
+
+
+def fixes_outside(cluster: str, offered: Sequence[Fix], waiting: Sequence[OpenApproval]) -> AnswerMessages:
+    """The same for whoever asked where guests or another company read along: no fix can be asked for there."""
+    return _with_note(fixes(cluster, [replace(option, proposal="") for option in offered], waiting), sentences.ONLY_YOU)
+
+
+def _with_note(said: AnswerMessages, note: str) -> AnswerMessages:
+    *before, last = (said.head, *said.thread)
+    head, *thread = (*before, Message(last.text, (*last.blocks, context(note))))
+    return AnswerMessages(head, tuple(thread))
+
+
+def _bullets(rows: list[list[Element]], of: int) -> list[Block]:
+    """A block each for so many that a message has room for it."""
+    more = [[text(sentences.more(of - len(rows)), dim=True)]] if of > len(rows) else []
+    shown = [*rows, *more]
+    parts = [shown[first : first + _ROWS_IN_BLOCK] for first in range(0, len(shown), _ROWS_IN_BLOCK)]
+    return [block for part in parts for block in rich_blocks([bullets(part)])]
+
+
+def _offered(option: Fix) -> list[Element]:
+    """A button says what it does; where there is none, this line does."""
+    plan = option.offer.plan
+    does = f": {plan.title}" if plan and not option.has_button else ""
+    return [text(escaping.cut(one_line(f"{option.offer.code} on {short(option.offer.subject)}{does}"), _LONGEST))]
 
 
 def _waiting(approval: OpenApproval) -> list[Element]:
-    row = [text(escaping.cut(one_line(approval.title), _LONGEST)), text(f" · {approval.expires_at:%H:%M} UTC")]
+    row = [text(escaping.cut(one_line(approval.title), _LONGEST)), text(f" · {_standing(approval)}")]
     return (
         [*row, text(" · "), {"type": "link", "url": approval.link, "text": lists_text.REQUEST}]
         if approval.link
         else row
     )
+
+
+def _standing(approval: OpenApproval) -> str:
+    """Only what waits for approval can expire."""
+    waits = approval.state is State.OFFERED
+    return lists_text.open_until(approval.expires_at) if waits else message_text.going(approval.state)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +162,7 @@ def _said(record: Record) -> str:
 
 @dataclass(frozen=True, slots=True)
 class OpenApproval:
-    """A fix that waits for somebody's word."""
+    """A fix that was asked for: it waits for somebody's word, or is under way."""
 
     title: str
     cluster: str
@@ -132,3 +170,4 @@ class OpenApproval:
     """A person's id."""
     expires_at: datetime
     link: str = ""
+    state: State = State.OFFERED
