@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from handlers.counted import counted
 from handlers.diagnose.network_policies.complaints import complaint
+from handlers.diagnose.network_policies.doubt import doubt
 from handlers.diagnose.network_policies.finding import CODE, Blocked, finding
 from handlers.diagnose.network_policies.paths import (
     Dropped,
@@ -60,7 +61,11 @@ def network_policy_blocking(
             if tail is None:
                 yield _unread(path, tails)
             elif line := complaint(tail.lines, path.target):
-                found.append(Blocked(path, line))
+                doubtful = doubt(path, others, all_read=policies.all_read and peers.complete)
+                if doubtful:
+                    yield doubtful
+                else:
+                    found.append(Blocked(path, line))
     for group in _by_policy(found):
         yield finding(cluster, group, calls)
     if found or not (policies.complete and peers.complete and symptoms.complete):

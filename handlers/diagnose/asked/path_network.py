@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from handlers.diagnose.network_policies.decision import decide
+from handlers.diagnose.network_policies.doubt import doubt
 from handlers.diagnose.network_policies.finding import CODE as BLOCKING
 from handlers.diagnose.network_policies.finding import Blocked, finding
 from handlers.diagnose.network_policies.paths import DNS, Dropped, Target, end_of, to_dns
@@ -161,7 +162,8 @@ class Network:
         decided = [(end, port, decide(rules, here, end, port, target.protocol)) for end, port in target.ends]
         lost = [Dropped(source, target, end, port, said) for end, port, said in decided if not said.allowed]
         if lost and (len(lost) == len(decided) or target.name != DNS):
-            yield self._blocked(lost, len(decided))
+            all_read = not (self.policies.truncated or peers.truncated)
+            yield doubt(lost[0], self.others, all_read=all_read) or self._blocked(lost, len(decided))
         elif self.policies.truncated or peers.truncated:
             yield Unavailable("the network policies", Why.FAILED, "only a part of them was read")
         elif decided:

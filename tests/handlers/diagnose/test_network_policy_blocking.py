@@ -178,6 +178,45 @@ async def test_policies_of_another_kind_are_said_to_be_outside() -> None:
     assert "not evaluated here: CiliumNetworkPolicy shop/deny-all" in check.why
 
 
+CILIUM = "/apis/cilium.io/v2/ciliumnetworkpolicies"
+CALICO = "/apis/crd.projectcalico.org/v1/globalnetworkpolicies"
+
+
+@pytest.mark.parametrize(
+    ("engine", "path", "other"),
+    [
+        ("cilium", CILIUM, {"kind": "CiliumNetworkPolicy", "metadata": {"name": "allow-dns", "namespace": "shop"}}),
+        ("cilium", CILIUM, {"metadata": {"name": "allow-dns", "namespace": "shop"}}),  # lists often leave out the kind
+        ("calico", CALICO, {"kind": "GlobalNetworkPolicy", "metadata": {"name": "allow-dns"}}),
+    ],
+)
+async def test_where_a_policy_of_another_kind_may_allow_it_no_policy_is_blamed(
+    engine: str, path: str, other: Body
+) -> None:
+    """The usual pattern of Cilium: everything is denied by Kubernetes' own kind, and DNS allowed by Cilium's."""
+    inside = shop(DENY_OUT, engine=engine)
+    inside.more_inside[path] = [other]
+    check = await asked(CODE, inside)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert "shop/NetworkPolicy/default-deny does not allow it" in check.why
+    assert "shop/allow-dns" in check.why or "GlobalNetworkPolicy allow-dns" in check.why
+
+
+async def test_a_policy_of_another_kind_in_another_namespace_allows_nothing_here() -> None:
+    inside = shop(DENY_IN)
+    elsewhere = {"kind": "CiliumNetworkPolicy", "metadata": {"name": "allow-dns", "namespace": "data"}}
+    inside.more_inside[CILIUM] = [elsewhere]
+    assert (await asked(CODE, inside)).outcome is Outcome.FOUND
+
+
+async def test_policies_of_another_kind_that_may_not_be_read_may_allow_it() -> None:
+    inside = shop(DENY_IN)
+    inside.denied = {CILIUM}
+    check = await asked(CODE, inside)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert "ciliumnetworkpolicies" in check.why
+
+
 async def test_a_network_plugin_of_ones_own_may_have_policies_of_any_kind() -> None:
     inside = shop(line="i/o timeout", engine="none")
     inside.cluster["networkProfile"]["networkPlugin"] = "none"

@@ -201,6 +201,15 @@ async def test_a_policy_at_the_other_end_is_named() -> None:
     assert not any("says:" in line for line in finding.because)
 
 
+async def test_where_a_policy_of_ciliums_own_kind_may_let_it_through_none_is_blamed() -> None:
+    inside = shop(policy(policyTypes=["Ingress"]))
+    other = {"kind": "CiliumNetworkPolicy", "metadata": {"name": "from-web", "namespace": "shop"}}
+    inside.more_inside["/apis/cilium.io/v2/ciliumnetworkpolicies"] = [other]
+    check = await answer(inside)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert "default-deny does not allow it, but what Calico and Cilium have themselves may" in check.why
+
+
 async def test_where_nothing_enforces_policies_none_stops_it() -> None:
     assert (await answer(shop(policy(policyTypes=["Ingress"]), engine="none"))).outcome is Outcome.CLEAR
 
