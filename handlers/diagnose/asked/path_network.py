@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from handlers.diagnose.network_policies.decision import decide
-from handlers.diagnose.network_policies.doubt import doubt
+from handlers.diagnose.network_policies.doubt import depends_on_engine, doubt
+from handlers.diagnose.network_policies.engine import rules_of
 from handlers.diagnose.network_policies.finding import CODE as BLOCKING
 from handlers.diagnose.network_policies.finding import Blocked, finding
 from handlers.diagnose.network_policies.paths import DNS, Dropped, Target, end_of, to_dns
-from handlers.diagnose.network_policies.rules import compiled
 from handlers.diagnose.workload_findings import workload_facts
 from handlers.evidence.asked.path import PathOtherPolicies, PathPeers, PathPolicies, PathProxies
 from handlers.evidence.azure import ManagedCluster
@@ -158,16 +158,18 @@ class Network:
             return
         if isinstance(self.policies, NotApplicable):
             return
-        rules, here = compiled(self.policies.policies), end_of(source, peers.namespaces)
-        decided = [(end, port, decide(rules, here, end, port, target.protocol)) for end, port in target.ends]
+        rules, here = rules_of(self.cluster, self.policies.policies), end_of(source, peers.namespaces)
+        decided = [(end, port, decide(rules.strict, here, end, port, target.protocol)) for end, port in target.ends]
         lost = [Dropped(source, target, end, port, said) for end, port, said in decided if not said.allowed]
         if lost and (len(lost) == len(decided) or target.name != DNS):
             all_read = not (self.policies.truncated or peers.truncated)
-            yield doubt(lost[0], self.others, all_read=all_read) or self._blocked(lost, len(decided))
+            doubtful = doubt(lost[0], self.others, all_read=all_read)
+            doubtful = doubtful or depends_on_engine(lost[0], rules, peers.namespaces)
+            yield doubtful or self._blocked(lost, len(decided))
         elif self.policies.truncated or peers.truncated:
             yield Unavailable("the network policies", Why.FAILED, "only a part of them was read")
         elif decided:
-            self.passed.append(f"{len(rules)} network policies let it through to {target.name}, both ways")
+            self.passed.append(f"{len(rules.strict)} network policies let it through to {target.name}, both ways")
 
     def _blocked(self, lost: list[Dropped], ends: int) -> Finding:
         made = finding(self.cluster, [Blocked(lost[0])], NO_CALLS)

@@ -178,6 +178,32 @@ async def test_policies_of_another_kind_are_said_to_be_outside() -> None:
     assert "not evaluated here: CiliumNetworkPolicy shop/deny-all" in check.why
 
 
+ANYWHERE = policy("anywhere", policyTypes=["Egress"], egress=[{"to": [{"ipBlock": {"cidr": "0.0.0.0/0"}}]}])
+
+
+async def test_to_cilium_a_block_is_no_pod_and_so_dns_is_dropped() -> None:
+    finding = await found(CODE, shop(ANYWHERE, line=DNS_LINE))
+    assert finding.because[:3] == (
+        f"shop/{WEB} cannot reach DNS (10.244.0.53:53/UDP)",
+        "shop/NetworkPolicy/anywhere restricts what it may send, and no egress rule allows this",
+        "its address stands in an ipBlock, but Cilium takes a block for no pod and no node",
+    )
+    assert (await asked(CODE, shop(ANYWHERE, line=DNS_LINE, engine="calico"))).outcome is Outcome.CLEAR
+
+
+async def test_to_cilium_a_block_is_the_api_server() -> None:
+    line = "Get https://10.0.0.1:443/api/v1/namespaces: dial tcp 10.0.0.1:443: i/o timeout"
+    assert (await asked(CODE, shop(ANYWHERE, line=line))).outcome is Outcome.CLEAR
+
+
+async def test_with_a_network_plugin_of_ones_own_it_is_not_known_whether_a_block_is_a_pod() -> None:
+    inside = shop(ANYWHERE, line=DNS_LINE, engine="none")
+    inside.cluster["networkProfile"]["networkPlugin"] = "none"
+    check = await asked(CODE, inside)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert "only an ipBlock allows it, which Cilium takes for no pod" in check.why
+
+
 CILIUM = "/apis/cilium.io/v2/ciliumnetworkpolicies"
 CALICO = "/apis/crd.projectcalico.org/v1/globalnetworkpolicies"
 
