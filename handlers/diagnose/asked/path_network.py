@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from handlers.diagnose.dns_servers import asked_elsewhere
 from handlers.diagnose.network_policies.decision import decide
 from handlers.diagnose.network_policies.doubt import depends_on_engine, doubt
 from handlers.diagnose.network_policies.engine import rules_of
@@ -45,7 +46,10 @@ class Network:
 
     def resolves(self, source: WorkloadPod, host: str) -> Iterator[Judgement]:
         """Does the caller resolve the service's name?"""
-        if elsewhere := self._asks_elsewhere(source):
+        elsewhere = asked_elsewhere(source.spec, self.cluster)
+        if isinstance(elsewhere, Unavailable):
+            yield elsewhere
+        elif elsewhere:
             yield self._own_servers(source, host, elsewhere)
         elif isinstance(self.peers, Unavailable):
             yield self.peers
@@ -110,15 +114,6 @@ class Network:
         if not proxies.pods and text(self.cluster.network, "networkPlugin").lower() == "none":
             return "the cluster has a network plugin of its own, which may do what kube-proxy does"
         return "only a part of the pods was read" if proxies.truncated else ""
-
-    def _asks_elsewhere(self, source: WorkloadPod) -> str:
-        """The DNS servers of a pod that does not ask the cluster's; empty where it does."""
-        spec, own = source.spec, ", ".join(source.spec.nameservers)
-        if spec.dns_policy == "None":
-            known = text(self.cluster.network, "dnsServiceIP")
-            return own if known and known not in spec.nameservers else ""
-        on_node = spec.dns_policy == "Default" or (spec.dns_policy == "ClusterFirst" and spec.scheduling.host_network)
-        return "the node's DNS servers" if on_node else ""
 
     def _own_servers(self, source: WorkloadPod, host: str, servers: str) -> Finding:
         spec = source.spec

@@ -125,6 +125,14 @@ async def test_a_pod_that_asks_other_servers_does_not_resolve_the_name(spec: Bod
     assert says in finding.because[0]
 
 
+async def test_a_cache_on_the_node_may_know_the_name() -> None:
+    inside = shop()
+    of(inside, "Pod", WEB)["spec"] |= {"dnsPolicy": "None", "dnsConfig": {"nameservers": ["169.254.20.10"]}}
+    check = await answer(inside)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert "169.254.20.10 may be a cache of the cluster's DNS" in check.why
+
+
 async def test_the_clusters_own_dns_named_by_its_address_is_no_other_server() -> None:
     inside = shop()
     of(inside, "Pod", WEB)["spec"] |= {"dnsPolicy": "None", "dnsConfig": {"nameservers": ["10.0.0.10"]}}
