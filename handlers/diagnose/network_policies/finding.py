@@ -57,7 +57,7 @@ def finding(cluster: ManagedCluster, group: list[Blocked], calls: Calls | Unavai
             "rules": [rule for blocked in group[:MOST_PATHS] for rule in _rules(blocked)],
             "callers": owners,
             "probe_namespace": first.path.source.namespace,
-            "probe_labels": ",".join(f"{key}={value}" for key, value in _labels_of(first.path.source).items()),
+            "probe_pod": first.path.source.name,
             "probe_address": first.path.end.address,
             "probe_port": first.path.port,
             "cluster": cluster.name,

@@ -132,7 +132,15 @@ async def test_the_page_shows_that_rule() -> None:
     assert 'podSelector: {"matchLabels": {"app": "cart"}}' in shown
     assert "policyTypes: [Ingress]" in shown
     assert 'ingress: [{"from": [{"namespaceSelector":' in shown
-    assert "--namespace shop --labels app=web -- nc -zvw 5 10.244.0.12 8080" in shown
+
+
+async def test_the_way_is_tried_from_the_pod_itself_and_never_from_one_with_its_labels() -> None:
+    """A service would send such a pod live traffic, and a ReplicaSet may adopt it and take another away."""
+    shown = page("Fix", await found(CODE, shop(DENY_IN)))
+    assert f"kubectl debug {WEB} --namespace shop -i " in shown
+    assert "-- nc -zvw 5 10.244.0.12 8080" in shown
+    assert "--labels" not in shown
+    assert "kubectl run" not in shown
 
 
 async def test_the_api_server_is_outside_of_the_pods_network() -> None:
