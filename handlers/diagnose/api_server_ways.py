@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_network
 
+from handlers.diagnose.network_policies.doubt import doubt
 from handlers.diagnose.network_policies.paths import dropped, to_api_server
 from handlers.diagnose.network_policies.rules import compiled
 from handlers.diagnose.node_ways import NodeWay
@@ -137,7 +138,7 @@ def _broken(cluster: ManagedCluster, zone: PrivateZone) -> str:
     return ""
 
 
-def by_policies(way: KubernetesService, held: HeldPods) -> Iterator[Obstruction]:
+def by_policies(way: KubernetesService, held: HeldPods) -> Iterator[Obstruction | Unavailable]:
     """A network policy drops what system pods that are not Ready send to the API server."""
     if way.service is None:
         return
@@ -145,6 +146,9 @@ def by_policies(way: KubernetesService, held: HeldPods) -> Iterator[Obstruction]
     target = to_api_server(way.service.address, way.addresses, HTTPS)
     for pod in held.pods:
         for path in dropped(rules, pod, [target], {}):
+            if doubtful := doubt(path, held.others, all_read=not held.truncated):
+                yield doubtful
+                return
             side = path.decision.blocking or path.decision.egress
             names = ", ".join(policy.subject for policy in side.choosing[:3])
             what = f"allows nothing to {path.end.address}:{path.port}"

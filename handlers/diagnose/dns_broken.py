@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from handlers.diagnose.dns_servers import asked_elsewhere
 from handlers.diagnose.workload_findings import WITHOUT_AZURE, harmed, named, workload_facts
 from handlers.engine.declare import diagnostic
+from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.system import SystemWorkload, SystemWorkloads
 from handlers.evidence.workloads.log_families import Cause, Said, said
 from handlers.evidence.workloads.logs import LogTails, Tail
@@ -26,6 +28,7 @@ COREDNS = "coredns"
     clear_says="nothing is wrong with CoreDNS, and no failing workload logs that a name does not resolve",
 )
 def dns_broken(
+    cluster: ManagedCluster,
     system: SystemWorkloads | Unavailable | NotApplicable,
     tails: LogTails,
     services: Services | Unavailable,
@@ -37,7 +40,9 @@ def dns_broken(
     for workload in coredns:
         if not workload.ready:
             yield _no_coredns(workload, symptoms, tails)
-    yield from named(_own_servers(tails, services, calls))
+    asking = list(_own_servers(cluster, tails, services, calls))
+    yield from named(item for item in asking if isinstance(item, Finding))
+    yield from (item for item in asking if isinstance(item, Unavailable))
     if isinstance(system, Unavailable):
         yield system
 
@@ -54,16 +59,21 @@ def _no_coredns(workload: SystemWorkload, symptoms: Symptoms, tails: LogTails) -
     )
 
 
-def _own_servers(tails: LogTails, services: Services | Unavailable, calls: Calls | Unavailable) -> Iterator[Finding]:
-    """A workload that cannot resolve a name, and asks servers of its own."""
+def _own_servers(
+    cluster: ManagedCluster, tails: LogTails, services: Services | Unavailable, calls: Calls | Unavailable
+) -> Iterator[Finding | Unavailable]:
+    """A workload that cannot resolve a name of the cluster, and asks servers of its own."""
     for tail in tails.tails:
         words = said(tail.lines)
         if not tail.unwell or not words or words.cause is not Cause.DNS:
             continue
-        spec = tail.pod.spec
-        of_cluster = _is_of_cluster(words.host, tail, services)
-        if spec.nameservers or (spec.dns_policy == "Default" and of_cluster):
-            yield _asks_elsewhere(tail, words, calls)
+        if not _is_of_cluster(words.host, tail, services):
+            continue
+        elsewhere = asked_elsewhere(tail.pod.spec, cluster)
+        if isinstance(elsewhere, Unavailable):
+            yield elsewhere
+        elif elsewhere:
+            yield _asks_elsewhere(tail, words, elsewhere, calls)
 
 
 def _is_of_cluster(host: str, tail: Tail, services: Services | Unavailable) -> bool:
@@ -72,9 +82,8 @@ def _is_of_cluster(host: str, tail: Tail, services: Services | Unavailable) -> b
     return named_service(host, tail.pod.namespace, services) is not None
 
 
-def _asks_elsewhere(tail: Tail, words: Said, calls: Calls | Unavailable) -> Finding:
+def _asks_elsewhere(tail: Tail, words: Said, servers: str, calls: Calls | Unavailable) -> Finding:
     spec, workload = tail.pod.spec, tail.pod.workload
-    servers = ", ".join(spec.nameservers) or "the node's DNS servers"
     return Finding(
         code=CODE,
         subject=tail.owner,
@@ -83,7 +92,7 @@ def _asks_elsewhere(tail: Tail, words: Said, calls: Calls | Unavailable) -> Find
             f"{workload} does not ask the cluster's DNS: dnsPolicy {spec.dns_policy}, it asks {servers}",
             f"its last lines: {words.line}",
         ),
-        facts=_facts(tail.owner, tail.pod.name, spec.dns_policy, spec.nameservers, words.host),
+        facts=_facts(tail.owner, tail.pod.name, spec.dns_policy, (servers,), words.host),
     )
 
 

@@ -16,18 +16,28 @@ from handlers.model import Finding, Judgement, NotApplicable, Unavailable
 from runbooks.linear import compile_linear
 
 CODE = "image-pull-failed"
+_REFUSALS = ("401 Unauthorized", "403 Forbidden", "unauthorized", "denied: ", "access denied", "insufficient_scope")
+"""A registry that answered, and said no."""
 _CAUSES: tuple[tuple[str, tuple[str, ...]], ...] = (
-    # In this order: a firewall's 403 is no missing role, and a registry that hides what it has says both.
+    # In this order: a firewall's 403 is no missing role, a login that nobody answered is no refused one, and a registry
+    # that hides what it has says both.
     ("network", ("is not allowed access", "denied: client with IP")),  # Azure Container Registry's firewall
     ("dns", ("no such host", "server misbehaving", "failure in name resolution", "lookup [^ ]+ on [^ ]+: ")),
-    ("unauthorized", ("401 Unauthorized", "403 Forbidden", "unauthorized", "denied: ", "access denied")),
-    ("unauthorized", ("insufficient_scope", "authorization failed", "failed to fetch (?:anonymous|oauth) token")),
+    ("dns", ("lookup [^ ]+: i/o timeout",)),
+    (
+        "network",
+        ("dial tcp", "proxyconnect", "i/o timeout", "connection refused", "connection reset", "no route to host"),
+    ),
+    ("network", ("TLS handshake", "tls: ", "x509:", "deadline exceeded", r"Client\.Timeout", r"\bEOF\b")),
+    ("network", ("50[0-9] (?:Internal|Bad|Service|Gateway)", "429 Too Many Requests", "toomanyrequests:")),
+    ("unauthorized", _REFUSALS),
+    ("unauthorized", ("authorization failed", "failed to fetch (?:anonymous|oauth) token")),
     ("reference", ("not found", "manifest unknown", "MANIFEST_UNKNOWN", "NAME_UNKNOWN", "does not exist")),
     ("reference", ("invalid reference format", "couldn't parse image", "no match for platform")),
-    ("network", ("i/o timeout", "connection refused", "connection reset", "TLS handshake", "x509:")),
-    ("network", ("deadline exceeded", "no route to host", "50[0-9] ", "too ?many ?requests")),
+    ("network", ("50[0-9] ", "too ?many ?requests")),
 )
 _PATTERNS = tuple((cause, compile_linear(f"(?i)(?:{'|'.join(told)})")) for cause, told in _CAUSES)
+_REFUSED = compile_linear(f"(?i)(?:{'|'.join(_REFUSALS)})")
 _SECRETS = compile_linear(r"pull secrets \((?P<names>[^)]+)\)")
 NOT_RETRIEVED = "FailedToRetrieveImagePullSecret"
 _WRONG_LOGIN = compile_linear(r"(?i)incorrect username or password|401 Unauthorized")
@@ -144,6 +154,7 @@ def _cause(symptom: Symptom, told: str, secrets: str) -> str:
 
 def _is_refused_for_its_name(symptom: Symptom, image: str, told: str) -> bool:
     """Docker Hub's own images need no login. It, and many a mirror of it, answers 403 for one that does not exist."""
+    refused = _REFUSED.search(told) is not None
     logs_in = any(pod.spec.pull_secrets for pod in symptom.pods) or _WRONG_LOGIN.search(told)
     repository = image.removeprefix(f"{DOCKER_HUB}/").removeprefix("library/")
-    return not logs_in and "/" not in repository
+    return refused and not logs_in and "/" not in repository

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from handlers.counted import counted
 from handlers.diagnose.network_policies.complaints import complaint
+from handlers.diagnose.network_policies.doubt import depends_on_engine, doubt
+from handlers.diagnose.network_policies.engine import rules_of
 from handlers.diagnose.network_policies.finding import CODE, Blocked, finding
 from handlers.diagnose.network_policies.paths import (
     Dropped,
@@ -15,7 +17,6 @@ from handlers.diagnose.network_policies.paths import (
     to_dns,
     to_service,
 )
-from handlers.diagnose.network_policies.rules import compiled
 from handlers.diagnose.workload_findings import WITHOUT_AZURE
 from handlers.engine.declare import diagnostic
 from handlers.evidence.azure import ManagedCluster, NetworkProfile
@@ -52,22 +53,27 @@ def network_policy_blocking(
             f"nothing in {cluster.name} enforces network policies (networkProfile.networkPolicy is none)"
         )
         return
-    rules = compiled(policies.policies)
+    rules = rules_of(cluster, policies.policies)
     found: list[Blocked] = []
     for pod, tail in _suspects(symptoms, tails):
-        paths = dropped(rules, pod, _needed(pod, services, pods, peers, way), peers.namespaces)
+        paths = dropped(rules.strict, pod, _needed(pod, services, pods, peers, way), peers.namespaces)
         for path in paths:
             if tail is None:
                 yield _unread(path, tails)
             elif line := complaint(tail.lines, path.target):
-                found.append(Blocked(path, line))
+                all_read = policies.all_read and peers.complete
+                doubtful = doubt(path, others, all_read=all_read) or depends_on_engine(path, rules, peers.namespaces)
+                if doubtful:
+                    yield doubtful
+                else:
+                    found.append(Blocked(path, line))
     for group in _by_policy(found):
         yield finding(cluster, group, calls)
     if found or not (policies.complete and peers.complete and symptoms.complete):
         return
     if isinstance(others, OtherPolicies) and others.names and symptoms.symptoms:
         yield _outside(others)
-    checked = counted(len(rules), "policy", "policies")
+    checked = counted(len(policies.policies), "policy", "policies")
     yield Clear(f"no NetworkPolicy blocks what a failing workload is known to need ({checked} checked)")
 
 

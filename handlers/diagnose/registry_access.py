@@ -72,10 +72,11 @@ def _of_network(at: SeenRegistry, message: str) -> Access:
     client = found["address"].rstrip(".") if found else ""
     if not registry.public:
         return Access("private", tuple(_private(registry)), registry, client=client)
-    if registry.allowed is not None and not _lets_in(registry.allowed, client):
-        who = f", and {client} is not among them" if client else ""
+    # Its firewall answers, naming the address that it refuses: a timeout is the nodes' own way, or a private endpoint.
+    if client and registry.allowed is not None and not _lets_in(registry.allowed, client):
         ranges = ", ".join(registry.allowed[:5]) or "no address"
-        return Access("address", (f"Azure: registry {registry.name} lets in {ranges}{who}",), registry, client=client)
+        told = f"Azure: registry {registry.name} lets in {ranges}, and {client} is not among them"
+        return Access("address", (told,), registry, client=client)
     return Access(registry=registry, client=client)
 
 

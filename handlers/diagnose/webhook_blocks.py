@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -41,9 +42,30 @@ def webhook_blocks(
                 break
     known = webhooks.webhooks if isinstance(webhooks, Webhooks) else ()
     yield from named(
-        _finding(name, answered, rows, next((webhook for webhook in known if webhook.name == name), None), empty, calls)
+        _finding(name, answered, rows, _configured(name, rows[0][1], known), empty, calls)
         for (name, answered), rows in by_name.items()
     )
+
+
+def _configured(name: str, why: str, known: tuple[Webhook, ...]) -> Webhook | None:
+    """The webhook of this name. Several configurations may have one: then the one whose service was called."""
+    named_so = [webhook for webhook in known if webhook.name == name]
+    return max(named_so, key=lambda webhook: (_is_called(webhook, why), webhook.fails_closed), default=None)
+
+
+def _is_called(webhook: Webhook, why: str) -> bool:
+    namespace, _, service = webhook.service.partition("/")
+    return f"//{service}.{namespace}.svc" in why if service else bool(webhook.url) and webhook.url in why
+
+
+def _patch(webhook: Webhook) -> str:
+    """Let creations pass without it; the test keeps another webhook from being opened, should they have moved."""
+    at = f"/webhooks/{webhook.position}"
+    steps = [
+        {"op": "test", "path": f"{at}/name", "value": webhook.name},
+        {"op": "replace", "path": f"{at}/failurePolicy", "value": "Ignore"},
+    ]
+    return json.dumps(steps, separators=(",", ":"))
 
 
 def _finding(
@@ -72,6 +94,7 @@ def _finding(
             "webhook": name,
             "configuration": webhook.configuration if webhook else "",
             "kind": webhook.kind if webhook else "",
+            "patch": _patch(webhook) if webhook else "",
             "service": service.partition("/")[2],
             "service_namespace": service.partition("/")[0],
             "answered": answered,

@@ -10,10 +10,11 @@ from handlers.clients.kube.reader import KubeReader
 from handlers.engine.declare import collector
 from handlers.evidence.asked.path import enforced
 from handlers.evidence.azure import NetworkProfile
+from handlers.evidence.policy_peers import OtherPolicies, names_of, other_kinds
 from handlers.evidence.system import SystemWorkloads
 from handlers.evidence.workloads.pods import WorkloadPod, read_workload_pod
 from handlers.evidence.workloads.wiring.routes import NetworkPolicy, read_network_policy
-from handlers.model import Evidence, NotApplicable
+from handlers.model import CannotSee, Evidence, NotApplicable, Unavailable
 
 USERS = ("coredns", "metrics-server")
 """Their pods become Ready only after they have listed what they need from the API server."""
@@ -27,9 +28,22 @@ class HeldPods(Evidence):
 
     pods: tuple[WorkloadPod, ...]
     policies: tuple[NetworkPolicy, ...]
+    others: OtherPolicies | Unavailable | NotApplicable
+    """Those of Calico's and Cilium's own kinds: what none of `policies` allows, they may."""
 
 
-@collector(reads=(), sees=("list networkpolicies.networking.k8s.io", "list pods"), deadline_s=10)
+@collector(
+    reads=(),
+    sees=(
+        "list networkpolicies.networking.k8s.io",
+        "list pods",
+        "list globalnetworkpolicies.crd.projectcalico.org",
+        "list networkpolicies.crd.projectcalico.org",
+        "list ciliumnetworkpolicies.cilium.io",
+        "list ciliumclusterwidenetworkpolicies.cilium.io",
+    ),
+    deadline_s=10,
+)
 async def held_pods(workloads: SystemWorkloads, profile: NetworkProfile, kube: KubeReader) -> HeldPods | NotApplicable:
     """the network policies of kube-system"""
     if not enforced(profile):
@@ -46,7 +60,17 @@ async def held_pods(workloads: SystemWorkloads, profile: NetworkProfile, kube: K
         truncated=policies.truncated or pods.truncated,
         pods=pods.items,
         policies=policies.items,
+        others=await _others(profile, kube) if policies.items else NotApplicable("there is no network policy"),
     )
+
+
+async def _others(profile: NetworkProfile, kube: KubeReader) -> OtherPolicies | Unavailable:
+    paths = other_kinds(profile)
+    try:
+        names, truncated = await names_of(paths, kube)
+    except CannotSee as error:
+        return error.unavailable
+    return OtherPolicies(source="; ".join(paths), taken_at=profile.taken_at, truncated=truncated, names=names)
 
 
 def _not_ready(body: Mapping[str, Any]) -> WorkloadPod | None:

@@ -50,6 +50,14 @@ class OtherPolicies(Evidence):
     """Network policies of Calico's and Cilium's own kinds, by kind."""
 
     names: tuple[str, ...]
+    """`CiliumNetworkPolicy shop/allow-dns`, `GlobalNetworkPolicy deny-all`."""
+
+    def about(self, namespace: str) -> tuple[str, ...]:
+        """Those that may choose pods of this namespace: its own, and those of the whole cluster."""
+        if self.truncated:
+            return self.names
+        spaces = {name: name.rpartition(" ")[2].partition("/") for name in self.names}
+        return tuple(name for name, (space, slash, _) in spaces.items() if not slash or space == namespace)
 
 
 Peers = TypeVar("Peers", bound=PolicyPeers)
@@ -80,7 +88,8 @@ async def other_policies(
     paths = other_kinds(profile)
     if not paths or not unwell.namespaces:
         return NotApplicable("nothing is unwell, or nothing here has network policies of its own kind")
-    return OtherPolicies(source="; ".join(paths), taken_at=unwell.taken_at, names=await names_of(paths, kube))
+    names, truncated = await names_of(paths, kube)
+    return OtherPolicies(source="; ".join(paths), taken_at=unwell.taken_at, truncated=truncated, names=names)
 
 
 async def read_peers(kind: type[Peers], kube: KubeReader) -> Peers:
@@ -96,15 +105,18 @@ async def read_peers(kind: type[Peers], kube: KubeReader) -> Peers:
     )
 
 
-async def names_of(paths: Iterable[str], kube: KubeReader) -> tuple[str, ...]:
-    """The policies of these kinds."""
+async def names_of(paths: Iterable[str], kube: KubeReader) -> tuple[tuple[str, ...], bool]:
+    """The policies of these kinds, and whether some were left out."""
     found: list[str] = []
+    truncated = False
     for path in paths:
         try:
-            found += (await kube.list(path, read_name)).items
+            listing = await kube.list(path, read_name)
         except NotFound:  # the kind is not installed
             continue
-    return tuple(found)
+        found += listing.items
+        truncated = truncated or listing.truncated
+    return tuple(found), truncated
 
 
 def other_kinds(profile: NetworkProfile) -> tuple[str, ...]:

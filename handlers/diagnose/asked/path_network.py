@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from handlers.diagnose.dns_servers import asked_elsewhere
 from handlers.diagnose.network_policies.decision import decide
+from handlers.diagnose.network_policies.doubt import depends_on_engine, doubt
+from handlers.diagnose.network_policies.engine import rules_of
 from handlers.diagnose.network_policies.finding import CODE as BLOCKING
 from handlers.diagnose.network_policies.finding import Blocked, finding
 from handlers.diagnose.network_policies.paths import DNS, Dropped, Target, end_of, to_dns
-from handlers.diagnose.network_policies.rules import compiled
 from handlers.diagnose.workload_findings import workload_facts
 from handlers.evidence.asked.path import PathOtherPolicies, PathPeers, PathPolicies, PathProxies
 from handlers.evidence.azure import ManagedCluster
@@ -44,7 +46,10 @@ class Network:
 
     def resolves(self, source: WorkloadPod, host: str) -> Iterator[Judgement]:
         """Does the caller resolve the service's name?"""
-        if elsewhere := self._asks_elsewhere(source):
+        elsewhere = asked_elsewhere(source.spec, self.cluster)
+        if isinstance(elsewhere, Unavailable):
+            yield elsewhere
+        elif elsewhere:
             yield self._own_servers(source, host, elsewhere)
         elif isinstance(self.peers, Unavailable):
             yield self.peers
@@ -110,15 +115,6 @@ class Network:
             return "the cluster has a network plugin of its own, which may do what kube-proxy does"
         return "only a part of the pods was read" if proxies.truncated else ""
 
-    def _asks_elsewhere(self, source: WorkloadPod) -> str:
-        """The DNS servers of a pod that does not ask the cluster's; empty where it does."""
-        spec, own = source.spec, ", ".join(source.spec.nameservers)
-        if spec.dns_policy == "None":
-            known = text(self.cluster.network, "dnsServiceIP")
-            return own if known and known not in spec.nameservers else ""
-        on_node = spec.dns_policy == "Default" or (spec.dns_policy == "ClusterFirst" and spec.scheduling.host_network)
-        return "the node's DNS servers" if on_node else ""
-
     def _own_servers(self, source: WorkloadPod, host: str, servers: str) -> Finding:
         spec = source.spec
         on_host = spec.scheduling.host_network and spec.dns_policy == "ClusterFirst"
@@ -157,15 +153,18 @@ class Network:
             return
         if isinstance(self.policies, NotApplicable):
             return
-        rules, here = compiled(self.policies.policies), end_of(source, peers.namespaces)
-        decided = [(end, port, decide(rules, here, end, port, target.protocol)) for end, port in target.ends]
+        rules, here = rules_of(self.cluster, self.policies.policies), end_of(source, peers.namespaces)
+        decided = [(end, port, decide(rules.strict, here, end, port, target.protocol)) for end, port in target.ends]
         lost = [Dropped(source, target, end, port, said) for end, port, said in decided if not said.allowed]
         if lost and (len(lost) == len(decided) or target.name != DNS):
-            yield self._blocked(lost, len(decided))
+            all_read = not (self.policies.truncated or peers.truncated)
+            doubtful = doubt(lost[0], self.others, all_read=all_read)
+            doubtful = doubtful or depends_on_engine(lost[0], rules, peers.namespaces)
+            yield doubtful or self._blocked(lost, len(decided))
         elif self.policies.truncated or peers.truncated:
             yield Unavailable("the network policies", Why.FAILED, "only a part of them was read")
         elif decided:
-            self.passed.append(f"{len(rules)} network policies let it through to {target.name}, both ways")
+            self.passed.append(f"{len(rules.strict)} network policies let it through to {target.name}, both ways")
 
     def _blocked(self, lost: list[Dropped], ends: int) -> Finding:
         made = finding(self.cluster, [Blocked(lost[0])], NO_CALLS)

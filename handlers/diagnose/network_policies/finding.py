@@ -57,7 +57,7 @@ def finding(cluster: ManagedCluster, group: list[Blocked], calls: Calls | Unavai
             "rules": [rule for blocked in group[:MOST_PATHS] for rule in _rules(blocked)],
             "callers": owners,
             "probe_namespace": first.path.source.namespace,
-            "probe_labels": ",".join(f"{key}={value}" for key, value in _labels_of(first.path.source).items()),
+            "probe_pod": first.path.source.name,
             "probe_address": first.path.end.address,
             "probe_port": first.path.port,
             "cluster": cluster.name,
@@ -76,11 +76,24 @@ def _because(blocked: Blocked) -> Iterator[str]:
     rules = any(policy.rules[side.direction] for policy in side.choosing)
     none = f"no {side.direction.lower()} rule allows this" if rules else f"there is no {side.direction.lower()} rule"
     yield f"{names} restricts {restricted}, and {none}"
+    if _stands_in_a_block(blocked):
+        yield "its address stands in an ipBlock, but Cilium takes a block for no pod and no node"
     other = path.decision.ingress
     if side.direction == EGRESS and not other.allowed:
         yield f"{other.choosing[0].subject} would drop it at the other end, too"
     if blocked.line:
         yield f"{source.workload} says: {blocked.line}"
+
+
+def _stands_in_a_block(blocked: Blocked) -> bool:
+    """Whether a block would allow it, did the engine take pods for addresses."""
+    path, side = blocked.path, blocked.side
+    outgoing = side.direction == EGRESS
+    if outgoing and not (path.end.namespace or path.end.node):
+        return False
+    address = path.end.address if outgoing else path.source.address
+    peers = (peer for policy in side.choosing for rule in policy.rules[side.direction] for peer in rule.peers)
+    return any(peer.block and not peer.block.means_pods and peer.block.holds(address) for peer in peers)
 
 
 def _rules(blocked: Blocked) -> Iterator[dict[str, str]]:

@@ -41,6 +41,11 @@ class Block:
 
     cidr: Network | None
     excepted: tuple[Network, ...]
+    means_pods: bool = True
+    """Whether pods and nodes are meant by their addresses, too: to Cilium only what is outside of the cluster is."""
+
+    def means(self, end: End) -> bool:
+        return (self.means_pods or not (end.namespace or end.node)) and self.holds(end.address)
 
     def holds(self, address: str) -> bool:
         try:
@@ -62,7 +67,7 @@ class Peer:
     def means(self, end: End, namespace: str) -> bool:
         """Whether the other end is meant; `namespace` is the policy's own."""
         if self.block is not None:
-            return self.block.holds(end.address)
+            return self.block.means(end)
         if not end.chosen_by_labels:
             return False
         if self.namespaces.absent:
@@ -121,33 +126,35 @@ class Policy:
         return same and direction in self.kinds and self.selector.matches(end.labels)
 
 
-def compiled(policies: Iterable[NetworkPolicy]) -> tuple[Policy, ...]:
+def compiled(policies: Iterable[NetworkPolicy], *, blocks_mean_pods: bool = True) -> tuple[Policy, ...]:
     """Network policies as the API has them, made ready to be asked."""
-    return tuple(_compiled(policy) for policy in policies)
+    return tuple(_compiled(policy, blocks_mean_pods) for policy in policies)
 
 
-def _compiled(policy: NetworkPolicy) -> Policy:
+def _compiled(policy: NetworkPolicy, blocks: bool) -> Policy:
     return Policy(
         namespace=policy.namespace,
         name=policy.name,
         selector=read_selector(policy.selector),
         kinds=policy.kinds,
         rules={
-            INGRESS: tuple(_rule(row, "from") for row in policy.ingress),
-            EGRESS: tuple(_rule(row, "to") for row in policy.egress),
+            INGRESS: tuple(_rule(row, "from", blocks) for row in policy.ingress),
+            EGRESS: tuple(_rule(row, "to", blocks) for row in policy.egress),
         },
     )
 
 
-def _rule(row: Mapping[str, Any], peers: str) -> Rule:
-    return Rule(tuple(_peer(item) for item in rows(row, peers)), tuple(_port(item) for item in rows(row, "ports")))
+def _rule(row: Mapping[str, Any], peers: str, blocks: bool) -> Rule:
+    return Rule(
+        tuple(_peer(item, blocks) for item in rows(row, peers)), tuple(_port(item) for item in rows(row, "ports"))
+    )
 
 
-def _peer(row: Mapping[str, Any]) -> Peer:
+def _peer(row: Mapping[str, Any], blocks: bool) -> Peer:
     block = dig(row, "ipBlock")
     if isinstance(block, Mapping):
         excepted = (_network(text) for text in texts(block, "except"))
-        return Peer(block=Block(_network(text(block, "cidr")), tuple(item for item in excepted if item)))
+        return Peer(block=Block(_network(text(block, "cidr")), tuple(item for item in excepted if item), blocks))
     return Peer(read_selector(dig(row, "podSelector")), read_selector(dig(row, "namespaceSelector")))
 
 

@@ -160,7 +160,8 @@ async def path_other_policies(
     paths = other_kinds(profile)
     if path_of(target) is None or not paths:
         return NotApplicable("nothing here has network policies of its own kind")
-    return PathOtherPolicies(source="; ".join(paths), taken_at=profile.taken_at, names=await names_of(paths, kube))
+    names, truncated = await names_of(paths, kube)
+    return PathOtherPolicies(source="; ".join(paths), taken_at=profile.taken_at, truncated=truncated, names=names)
 
 
 @collector(reads=(), sees=("list pods",), deadline_s=15)

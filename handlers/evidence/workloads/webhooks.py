@@ -44,6 +44,8 @@ class Webhook:
     rules: tuple[Rule, ...]
     namespaces: Mapping[str, Any]
     """Its namespaceSelector."""
+    position: int
+    """Its place in the configuration, from 0: a JSON patch knows it by that alone."""
 
     @property
     def subject(self) -> str:
@@ -82,10 +84,10 @@ async def webhooks(unwell: UnwellNamespaces, kube: KubeReader) -> Webhooks | Not
 def read_webhooks(kind: str, body: Mapping[str, Any]) -> tuple[Webhook, ...]:
     """The webhooks of one configuration, from its wire body."""
     name = text(body, "metadata", "name")
-    return tuple(_webhook(kind, name, row) for row in rows(body, "webhooks"))
+    return tuple(_webhook(kind, name, row, position) for position, row in enumerate(rows(body, "webhooks")))
 
 
-def _webhook(kind: str, configuration: str, row: Mapping[str, Any]) -> Webhook:
+def _webhook(kind: str, configuration: str, row: Mapping[str, Any], position: int) -> Webhook:
     service = dig(row, "clientConfig", "service")
     return Webhook(
         kind=kind,
@@ -97,6 +99,7 @@ def _webhook(kind: str, configuration: str, row: Mapping[str, Any]) -> Webhook:
         timeout_s=number(row, "timeoutSeconds") or 10,
         rules=tuple(_rule(item) for item in rows(row, "rules")),
         namespaces=dict(dig(row, "namespaceSelector") or {}),
+        position=position,
     )
 
 

@@ -132,7 +132,15 @@ async def test_the_page_shows_that_rule() -> None:
     assert 'podSelector: {"matchLabels": {"app": "cart"}}' in shown
     assert "policyTypes: [Ingress]" in shown
     assert 'ingress: [{"from": [{"namespaceSelector":' in shown
-    assert "--namespace shop --labels app=web -- nc -zvw 5 10.244.0.12 8080" in shown
+
+
+async def test_the_way_is_tried_from_the_pod_itself_and_never_from_one_with_its_labels() -> None:
+    """A service would send such a pod live traffic, and a ReplicaSet may adopt it and take another away."""
+    shown = page("Fix", await found(CODE, shop(DENY_IN)))
+    assert f"kubectl debug {WEB} --namespace shop -i " in shown
+    assert "-- nc -zvw 5 10.244.0.12 8080" in shown
+    assert "--labels" not in shown
+    assert "kubectl run" not in shown
 
 
 async def test_the_api_server_is_outside_of_the_pods_network() -> None:
@@ -176,6 +184,71 @@ async def test_policies_of_another_kind_are_said_to_be_outside() -> None:
     check = await asked(CODE, inside)
     assert check.outcome is Outcome.INCONCLUSIVE
     assert "not evaluated here: CiliumNetworkPolicy shop/deny-all" in check.why
+
+
+ANYWHERE = policy("anywhere", policyTypes=["Egress"], egress=[{"to": [{"ipBlock": {"cidr": "0.0.0.0/0"}}]}])
+
+
+async def test_to_cilium_a_block_is_no_pod_and_so_dns_is_dropped() -> None:
+    finding = await found(CODE, shop(ANYWHERE, line=DNS_LINE))
+    assert finding.because[:3] == (
+        f"shop/{WEB} cannot reach DNS (10.244.0.53:53/UDP)",
+        "shop/NetworkPolicy/anywhere restricts what it may send, and no egress rule allows this",
+        "its address stands in an ipBlock, but Cilium takes a block for no pod and no node",
+    )
+    assert (await asked(CODE, shop(ANYWHERE, line=DNS_LINE, engine="calico"))).outcome is Outcome.CLEAR
+
+
+async def test_to_cilium_a_block_is_the_api_server() -> None:
+    line = "Get https://10.0.0.1:443/api/v1/namespaces: dial tcp 10.0.0.1:443: i/o timeout"
+    assert (await asked(CODE, shop(ANYWHERE, line=line))).outcome is Outcome.CLEAR
+
+
+async def test_with_a_network_plugin_of_ones_own_it_is_not_known_whether_a_block_is_a_pod() -> None:
+    inside = shop(ANYWHERE, line=DNS_LINE, engine="none")
+    inside.cluster["networkProfile"]["networkPlugin"] = "none"
+    check = await asked(CODE, inside)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert "only an ipBlock allows it, which Cilium takes for no pod" in check.why
+
+
+CILIUM = "/apis/cilium.io/v2/ciliumnetworkpolicies"
+CALICO = "/apis/crd.projectcalico.org/v1/globalnetworkpolicies"
+
+
+@pytest.mark.parametrize(
+    ("engine", "path", "other"),
+    [
+        ("cilium", CILIUM, {"kind": "CiliumNetworkPolicy", "metadata": {"name": "allow-dns", "namespace": "shop"}}),
+        ("cilium", CILIUM, {"metadata": {"name": "allow-dns", "namespace": "shop"}}),  # lists often leave out the kind
+        ("calico", CALICO, {"kind": "GlobalNetworkPolicy", "metadata": {"name": "allow-dns"}}),
+    ],
+)
+async def test_where_a_policy_of_another_kind_may_allow_it_no_policy_is_blamed(
+    engine: str, path: str, other: Body
+) -> None:
+    """The usual pattern of Cilium: everything is denied by Kubernetes' own kind, and DNS allowed by Cilium's."""
+    inside = shop(DENY_OUT, engine=engine)
+    inside.more_inside[path] = [other]
+    check = await asked(CODE, inside)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert "shop/NetworkPolicy/default-deny does not allow it" in check.why
+    assert "shop/allow-dns" in check.why or "GlobalNetworkPolicy allow-dns" in check.why
+
+
+async def test_a_policy_of_another_kind_in_another_namespace_allows_nothing_here() -> None:
+    inside = shop(DENY_IN)
+    elsewhere = {"kind": "CiliumNetworkPolicy", "metadata": {"name": "allow-dns", "namespace": "data"}}
+    inside.more_inside[CILIUM] = [elsewhere]
+    assert (await asked(CODE, inside)).outcome is Outcome.FOUND
+
+
+async def test_policies_of_another_kind_that_may_not_be_read_may_allow_it() -> None:
+    inside = shop(DENY_IN)
+    inside.denied = {CILIUM}
+    check = await asked(CODE, inside)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert "ciliumnetworkpolicies" in check.why
 
 
 async def test_a_network_plugin_of_ones_own_may_have_policies_of_any_kind() -> None:

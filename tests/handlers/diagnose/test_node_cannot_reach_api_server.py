@@ -317,6 +317,17 @@ async def test_a_policy_that_holds_the_pods_of_the_system_is_named() -> None:
     assert "kube-system/Deployment/coredns" in finding.affects
 
 
+@pytest.mark.parametrize("is_denied", [False, True])
+async def test_a_policy_is_not_blamed_where_one_of_calicos_own_kinds_may_let_them_through(is_denied: bool) -> None:
+    inside = restricted()
+    path = "/apis/crd.projectcalico.org/v1/globalnetworkpolicies"
+    inside.more_inside[path] = [{"kind": "GlobalNetworkPolicy", "metadata": {"name": "allow-api-server"}}]
+    inside.denied = {path} if is_denied else set()
+    check = await asked(QUESTION, inside)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert ("globalnetworkpolicies" if is_denied else "GlobalNetworkPolicy allow-api-server") in check.why
+
+
 @pytest.mark.parametrize(
     ("profile", "is_found"),
     [({"networkPolicy": "none"}, False), ({"networkPolicy": ""}, False), ({"networkPlugin": "none"}, True)],

@@ -125,6 +125,14 @@ async def test_a_pod_that_asks_other_servers_does_not_resolve_the_name(spec: Bod
     assert says in finding.because[0]
 
 
+async def test_a_cache_on_the_node_may_know_the_name() -> None:
+    inside = shop()
+    of(inside, "Pod", WEB)["spec"] |= {"dnsPolicy": "None", "dnsConfig": {"nameservers": ["169.254.20.10"]}}
+    check = await answer(inside)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert "169.254.20.10 may be a cache of the cluster's DNS" in check.why
+
+
 async def test_the_clusters_own_dns_named_by_its_address_is_no_other_server() -> None:
     inside = shop()
     of(inside, "Pod", WEB)["spec"] |= {"dnsPolicy": "None", "dnsConfig": {"nameservers": ["10.0.0.10"]}}
@@ -199,6 +207,15 @@ async def test_a_policy_at_the_other_end_is_named() -> None:
     assert finding.subject == "shop/NetworkPolicy/default-deny"
     assert finding.because[0] == f"shop/{WEB} cannot reach shop/cart:80 (10.244.0.12:8080/TCP)"
     assert not any("says:" in line for line in finding.because)
+
+
+async def test_where_a_policy_of_ciliums_own_kind_may_let_it_through_none_is_blamed() -> None:
+    inside = shop(policy(policyTypes=["Ingress"]))
+    other = {"kind": "CiliumNetworkPolicy", "metadata": {"name": "from-web", "namespace": "shop"}}
+    inside.more_inside["/apis/cilium.io/v2/ciliumnetworkpolicies"] = [other]
+    check = await answer(inside)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert "default-deny does not allow it, but what Calico and Cilium have themselves may" in check.why
 
 
 async def test_where_nothing_enforces_policies_none_stops_it() -> None:
@@ -430,7 +447,8 @@ async def test_over_sixty_pairs_it_agrees_with_the_naive_evaluator_of_policies()
         rules = [*policies, dns] if draw.random() < 0.5 else policies
         web = {"app": "web", "tier": draw.choice(VALUES)}
         cart = {"app": "cart", "tier": draw.choice(VALUES)}
-        inside = shop(*rules)
+        cilium = draw.random() < 0.5
+        inside = shop(*rules, engine="cilium" if cilium else "calico")
         of(inside, "Pod", WEB)["metadata"]["labels"] = web
         of(inside, "Pod", CART)["metadata"]["labels"] = cart
         source = end(WEB, web, "10.244.0.11", NODE, {})
@@ -439,7 +457,8 @@ async def test_over_sixty_pairs_it_agrees_with_the_naive_evaluator_of_policies()
             "ns": "kube-system",
             "ns_labels": SYSTEM,
         }
-        reaches = passes(rules, source, resolver, 53, "UDP") and passes(rules, source, target, 8080, "TCP")
+        resolves = passes(rules, source, resolver, 53, "UDP", cilium=cilium)
+        reaches = resolves and passes(rules, source, target, 8080, "TCP", cilium=cilium)
         check = await answer(inside)
         wanted = [] if reaches else ["network-policy-blocking"]
         assert [finding.code for finding in check.findings] == wanted, (number, rules, check.why)

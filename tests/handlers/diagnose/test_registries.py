@@ -139,6 +139,22 @@ async def test_a_registry_that_lets_in_other_addresses_says_which() -> None:
     assert "--ip-address 20.31.7.8" in fix(finding)
 
 
+@pytest.mark.parametrize(
+    "way",
+    [
+        "dial tcp 20.61.1.1:443: i/o timeout",
+        "read tcp 10.224.0.4:40112->20.61.1.1:443: read: connection reset by peer",
+        "net/http: TLS handshake timeout",
+    ],
+)
+async def test_a_registrys_address_rules_are_not_blamed_for_a_way_that_ends_before_it(way: str) -> None:
+    message = f'failed to do request: Head "https://{HOST}/v2/web/manifests/4.2.1": {way}'
+    finding = await found(CODE, registry(message=message, networkRuleSet=RULES))
+    assert (finding.facts["cause"], finding.facts["access"]) == ("network", "")
+    assert not any("lets in" in line for line in finding.because)
+    assert "Let the address in" not in fix(finding)
+
+
 async def test_a_registry_that_lets_the_address_in_by_now_is_not_blamed() -> None:
     rules = {"defaultAction": "Deny", "ipRules": [{"action": "Allow", "value": "20.31.0.0/16"}]}
     assert (await found(CODE, registry(message=FIREWALL, networkRuleSet=rules))).facts["access"] == ""

@@ -171,6 +171,47 @@ async def test_a_workload_that_asks_a_dns_server_of_its_own_is_found() -> None:
     assert finding.facts["nameservers"] == ["10.9.9.9"]
 
 
+def asks(**dns: Any) -> Unwell:
+    """Web does not resolve cart."""
+    unwell = Unwell()
+    unwell.template |= dns
+    return cart(unwell.crashes().says(NO_CART))
+
+
+@pytest.mark.parametrize(
+    "dns",
+    [
+        {"dnsPolicy": "ClusterFirst", "dnsConfig": {"nameservers": ["1.1.1.1"]}},
+        {"dnsPolicy": "ClusterFirstWithHostNet", "hostNetwork": True, "dnsConfig": {"nameservers": ["1.1.1.1"]}},
+        {"dnsPolicy": "None", "dnsConfig": {"nameservers": ["10.0.0.10"], "options": [{"name": "ndots"}]}},
+        {"dnsPolicy": "None", "dnsConfig": {"nameservers": ["10.0.0.10", "1.1.1.1"]}},
+    ],
+    ids=["more servers behind the cluster's", "in the node's network", "the cluster's by its address", "and another"],
+)
+async def test_who_asks_the_clusters_dns_beside_others_is_not_said_to_ask_elsewhere(dns: dict[str, Any]) -> None:
+    assert (await asked(DNS, asks(**dns))).outcome is Outcome.CLEAR
+
+
+@pytest.mark.parametrize("server", ["169.254.20.10", "169.254.10.11", "10.0.44.3"])
+async def test_a_server_on_the_node_or_behind_a_service_may_forward_to_the_clusters_dns(server: str) -> None:
+    check = await asked(DNS, asks(dnsPolicy="None", dnsConfig={"nameservers": [server]}))
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert f"{server} may be a cache of the cluster's DNS" in check.why
+
+
+async def test_a_name_outside_of_the_cluster_is_no_proof_against_a_server_of_ones_own() -> None:
+    unwell = Unwell()
+    unwell.template |= {"dnsPolicy": "None", "dnsConfig": {"nameservers": ["10.9.9.9"]}}
+    unwell.crashes().says("dial tcp: lookup db.example.com on 10.9.9.9:53: no such host")
+    assert (await asked(DNS, cart(unwell))).outcome is Outcome.CLEAR
+
+
+async def test_a_pod_in_the_nodes_network_asks_the_nodes_servers() -> None:
+    finding = await found(DNS, asks(dnsPolicy="ClusterFirst", hostNetwork=True))
+    assert finding.facts["nameservers"] == ["the node's DNS servers"]
+    assert "dnsPolicy: ClusterFirstWithHostNet" in page("Fix", finding)
+
+
 async def test_the_same_words_of_a_workload_with_the_clusters_dns_are_no_proof() -> None:
     assert (await asked(DNS, cart(Unwell().crashes().says(NO_CART)))).outcome is Outcome.CLEAR
 

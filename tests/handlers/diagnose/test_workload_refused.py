@@ -1,10 +1,12 @@
 """Pods that Kubernetes refuses to create: quotas, service accounts, webhooks."""
 
+import json
 from datetime import timedelta
 
 import pytest
 
 from handlers.model import Outcome, Severity
+from tests.handlers.diagnose.inside import page
 from tests.handlers.diagnose.unwell import Unwell
 from tests.handlers.diagnose.wire import asked, diagnosed, found
 
@@ -97,6 +99,42 @@ async def test_a_webhook_without_endpoints_that_fails_closed_is_found_with_its_s
     finding = await found(WEBHOOK, unwell)
     assert finding.subject == "ValidatingWebhookConfiguration/policies"
     assert "it is answered by service guard/policies, which has no ready endpoint" in finding.because
+
+
+def configured(configuration: str, *names: str, service: str = "policies", policy: str = "Fail") -> dict[str, object]:
+    client = {"service": {"namespace": "guard", "name": service}}
+    hooks = [{"name": name, "failurePolicy": policy, "clientConfig": client} for name in names]
+    return {"metadata": {"name": configuration}, "webhooks": hooks}
+
+
+async def test_of_several_webhooks_in_a_configuration_only_the_silent_one_is_opened() -> None:
+    unwell = Unwell().refused(SILENT)
+    unwell.webhooks = [configured("policies", "images.example.com", "labels.example.com", "check.policies.example.com")]
+    finding = await found(WEBHOOK, unwell)
+    assert json.loads(finding.facts["patch"]) == [
+        {"op": "test", "path": "/webhooks/2/name", "value": "check.policies.example.com"},
+        {"op": "replace", "path": "/webhooks/2/failurePolicy", "value": "Ignore"},
+    ]
+    fix = page("Fix", finding)
+    assert 'kubectl patch validatingwebhookconfiguration policies --type json --patch \'[{"op":"test"' in fix
+    assert "/webhooks/0/" not in fix
+
+
+async def test_of_webhooks_of_one_name_the_one_is_meant_whose_service_was_called() -> None:
+    unwell = Unwell().refused(SILENT)
+    name = "check.policies.example.com"
+    unwell.webhooks = [
+        configured("older", name, service="older"),
+        configured("policies", "images.example.com", name, service="policies"),
+        configured("watching", name, service="policies", policy="Ignore"),
+    ]
+    assert (await found(WEBHOOK, unwell)).facts["configuration"] == "policies"
+
+
+async def test_a_webhook_that_is_not_in_any_configuration_seen_has_no_patch_of_its_own() -> None:
+    finding = await found(WEBHOOK, Unwell().refused(SILENT))
+    assert finding.facts["patch"] == ""
+    assert "/webhooks/<position>/name" in page("Fix", finding)
 
 
 async def test_a_webhook_that_says_no_has_answered() -> None:

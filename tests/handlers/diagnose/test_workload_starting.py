@@ -33,6 +33,47 @@ async def test_an_image_that_is_not_pulled_is_found_with_the_kubelets_reason(tol
     assert "image registry.example.com/web:4.2.1" in finding.because
 
 
+TOKEN = "failed to authorize: failed to fetch anonymous token: "
+GET = 'Get "https://auth.docker.io/token?scope=repository%3Alibrary%2Fnginx%3Apull": '
+
+
+@pytest.mark.parametrize("image", ["nginx:1.27", "acme/web:1", "contoso.azurecr.io/web:4.2.1"])
+@pytest.mark.parametrize(
+    "told",
+    [
+        f"{GET}dial tcp 54.198.86.24:443: i/o timeout",
+        f"{GET}dial tcp 54.198.86.24:443: connect: connection refused",
+        f"{GET}read tcp 10.224.0.4:40112->54.198.86.24:443: read: connection reset by peer",
+        f"{GET}net/http: TLS handshake timeout",
+        f"{GET}tls: failed to verify certificate: x509: certificate signed by unknown authority",
+        f"{GET}EOF",
+        "unexpected status: 503 Service Unavailable",
+        "unexpected status from GET request to https://auth.docker.io/token: 429 Too Many Requests",
+    ],
+)
+async def test_a_login_that_nobody_answered_is_no_refusal_and_no_missing_image(image: str, told: str) -> None:
+    finding = await found(IMAGE, Unwell(image=image).waits_for("ErrImagePull", PULL + TOKEN + told))
+    assert finding.facts["cause"] == "network"
+    assert not any("are public" in line for line in finding.because)
+
+
+async def test_a_login_whose_server_has_no_name_is_dns() -> None:
+    told = f"{GET}dial tcp: lookup auth.docker.io on 168.63.129.16:53: read udp 10.224.0.4:40112: i/o timeout"
+    finding = await found(IMAGE, Unwell(image="nginx:1.27").waits_for("ErrImagePull", PULL + TOKEN + told))
+    assert finding.facts["cause"] == "dns"
+
+
+async def test_a_login_that_the_registry_refuses_stays_a_refusal() -> None:
+    told = f"{TOKEN}unexpected status from GET request to https://contoso.azurecr.io/oauth2/token: 401 Unauthorized"
+    finding = await found(IMAGE, Unwell(image="contoso.azurecr.io/web:1").waits_for("ErrImagePull", told))
+    assert finding.facts["cause"] == "unauthorized"
+
+
+async def test_a_token_that_is_not_fetched_for_no_said_reason_proves_no_missing_image() -> None:
+    finding = await found(IMAGE, Unwell(image="nginx:1.27").waits_for("ErrImagePull", PULL + TOKEN))
+    assert finding.facts["cause"] == "unauthorized"
+
+
 MIRROR = "unexpected status from HEAD request to https://mirror.example.com/v2/library/redsi/manifests/7?ns=docker.io: "
 
 

@@ -72,7 +72,13 @@ class Azure:
             "kubernetesVersion": "1.33",
             "currentKubernetesVersion": "1.33.6",
             "nodeResourceGroup": NODE_GROUP,
-            "networkProfile": {"networkPlugin": "azure", "networkPluginMode": "overlay", "podCidr": "10.244.0.0/16"},
+            "networkProfile": {
+                "networkPlugin": "azure",
+                "networkPluginMode": "overlay",
+                "podCidr": "10.244.0.0/16",
+                "serviceCidr": "10.0.0.0/16",
+                "dnsServiceIP": "10.0.0.10",
+            },
             "identityProfile": {"kubeletidentity": {"objectId": "0b000000-0000-4000-8000-000000000002"}},
         }
         self.pools: dict[str, Body] = {}

@@ -11,8 +11,10 @@ from typing import Any
 Body = dict[str, Any]
 
 
-def passes(policies: list[Body], source: Body, target: Body, port: int, protocol: str) -> bool:
+def passes(policies: list[Body], source: Body, target: Body, port: int, protocol: str, *, cilium: bool = False) -> bool:
     """Ends: `ip`, `node`, and of pods `ns`, `name`, `labels`, `ns_labels`, `ports`, `host`."""
+    if cilium:
+        policies = [without_blocks(p, source, target) for p in policies]
     if source.get("ns") and (source["ns"], source["name"]) == (target.get("ns"), target.get("name")):
         return True
     out = [p for p in policies if restricts(p, source, "Egress")]
@@ -22,6 +24,19 @@ def passes(policies: list[Body], source: Body, target: Body, port: int, protocol
         return True
     into = [p for p in policies if restricts(p, target, "Ingress")]
     return not into or any(opens(p, "ingress", "from", source, target, port, protocol) for p in into)
+
+
+def without_blocks(policy: Body, source: Body, target: Body) -> Body:
+    """To Cilium no ipBlock means a pod or a node: one of an address that nobody has stands in its place."""
+    spec, nobody = dict(policy["spec"]), {"ipBlock": {"cidr": "192.0.2.255/32"}}
+    for direction, peers, other in (("egress", "to", target), ("ingress", "from", source)):
+        inside = other.get("ns") or other.get("node")
+        if inside and direction in spec:
+            spec[direction] = [
+                row | ({peers: [nobody if "ipBlock" in peer else peer for peer in row[peers]]} if peers in row else {})
+                for row in spec[direction]
+            ]
+    return policy | {"spec": spec}
 
 
 def restricts(policy: Body, pod: Body, kind: str) -> bool:

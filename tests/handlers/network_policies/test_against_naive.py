@@ -73,7 +73,10 @@ POLICIES = st.lists(
 
 
 @settings(max_examples=400, deadline=None, derandomize=True, database=None)
-@given(POLICIES, st.sampled_from(sorted(ENDS)), st.sampled_from(sorted(ENDS)), NUMBERS, PROTOCOLS)
-def test_both_say_the_same(policies: list[Body], source: str, target: str, number: int, protocol: str) -> None:
-    ours = decide(made(policies), end_of(ENDS[source]), end_of(ENDS[target]), number, protocol).allowed
-    assert ours is passes(policies, ENDS[source], ENDS[target], number, protocol)
+@given(POLICIES, st.sampled_from(sorted(ENDS)), st.sampled_from(sorted(ENDS)), NUMBERS, PROTOCOLS, st.booleans())
+def test_both_say_the_same(
+    policies: list[Body], source: str, target: str, number: int, protocol: str, cilium: bool
+) -> None:
+    rules = made(policies, cilium=cilium)
+    ours = decide(rules, end_of(ENDS[source]), end_of(ENDS[target]), number, protocol).allowed
+    assert ours is passes(policies, ENDS[source], ENDS[target], number, protocol, cilium=cilium)

@@ -280,6 +280,23 @@ def test_who_may_reach_whom(policies: list[Body], source: str, target: str, want
     assert passes(policies, ENDS[source], ENDS[target], number, protocol) is expected
 
 
+@pytest.mark.parametrize(
+    ("target", "expected"), [("outside", True), ("cart", False), ("dns", False), ("agent", False), ("n1", False)]
+)
+def test_to_cilium_a_block_is_about_what_is_outside_of_the_cluster(target: str, expected: bool) -> None:
+    """Azure CNI powered by Cilium: policies cannot use ipBlock to allow access to node or pod IPs."""
+    policies = from_web({"to": [block("0.0.0.0/0")]})
+    ends = end_of(ENDS["web"]), end_of(ENDS[target])
+    assert decide(made(policies, cilium=True), *ends, 443).allowed is expected
+    assert passes(policies, ENDS["web"], ENDS[target], 443, "TCP", cilium=True) is expected
+    assert decide(made(policies), *ends, 443).allowed
+
+
+def test_to_cilium_a_selector_beside_a_block_still_means_pods() -> None:
+    policies = from_web({"to": [block("0.0.0.0/0"), pods(app("cart"))]})
+    assert decide(made(policies, cilium=True), end_of(ENDS["web"]), end_of(ENDS["cart"]), 8080).allowed
+
+
 def test_the_table_is_long_enough_and_says_nothing_twice() -> None:
     assert len(TABLE) >= 80
     assert len({case[0] for case in TABLE}) == len(TABLE)

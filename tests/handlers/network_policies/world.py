@@ -100,5 +100,5 @@ def end_of(body: Body) -> End:
     )
 
 
-def made(policies: list[Body]) -> tuple[Policy, ...]:
-    return compiled(read_network_policy(one) for one in policies)
+def made(policies: list[Body], *, cilium: bool = False) -> tuple[Policy, ...]:
+    return compiled((read_network_policy(one) for one in policies), blocks_mean_pods=not cilium)

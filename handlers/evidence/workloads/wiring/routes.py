@@ -71,6 +71,8 @@ class NetworkPolicies(Evidence):
     """The network policies of the whole cluster: the other end of a connection may be in any namespace."""
 
     policies: tuple[NetworkPolicy, ...]
+    all_read: bool = True
+    """Whether none of the cluster was left out, however few namespaces are looked into."""
 
 
 @collector(reads=(), sees=("list ingresses.networking.k8s.io",), deadline_s=15)
@@ -101,6 +103,7 @@ async def network_policies(unwell: UnwellNamespaces, kube: KubeReader) -> Networ
         truncated=listing.truncated or unwell.truncated,
         gaps=unwell.gaps,
         policies=listing.items,
+        all_read=not listing.truncated,
     )
 
 
