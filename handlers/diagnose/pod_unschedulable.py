@@ -109,9 +109,10 @@ def _judged(
         return Clear(f"{who} waits for a node that the cluster autoscaler makes")
     if cluster.makes_own_nodes and _waited(demand, waits) < MACHINE_COMES:
         return Clear(f"{who} waits for a node that node auto-provisioning makes")
-    if verdict.only_passing:
-        first = verdict.nearest[0]
-        return Clear(f"{who} waits for {first.room.name}, which {first.obstacles[0].why}: a matter of that node")
+    passing = verdict.waits_for
+    if passing:
+        why = next(obstacle.why for obstacle in passing.lasting if obstacle.passing)
+        return Clear(f"{who} waits for {passing.room.name}, which {why}: a matter of that node")
     if (verdict.fits or not verdict.answers) and not set(told_causes(demand.said)) & UNSEEN_BY_US:
         return _disagree(verdict, waits, who)
     return None

@@ -33,6 +33,8 @@ class Obstacle:
     taint: Taint | None = None
     passing: bool = False
     """Kubernetes took the node out because of its state (not Ready, no disk left), and will put it back itself."""
+    for_good: bool = False
+    """Of capacity: it asks for more than the empty node has."""
 
 
 def obstacles(demand: Demand, room: Room, seen: Scheduling) -> Iterator[Obstacle]:
@@ -84,14 +86,19 @@ def _cordoned(demand: Demand, room: Room, _: Scheduling) -> Iterator[Obstacle]:
 def _tainted(demand: Demand, room: Room, _: Scheduling) -> Iterator[Obstacle]:
     for taint in room.taints:
         if not tolerated(taint, demand.tolerations):
-            passing = taint.key.startswith(STATE_TAINTS)
-            yield Obstacle("taint", f"has taint {taint}, which the pod does not tolerate", taint=taint, passing=passing)
+            yield _repelled_by(taint)
+
+
+def _repelled_by(taint: Taint) -> Obstacle:
+    if taint.key.startswith(STATE_TAINTS):
+        return Obstacle("node-state", f"has taint {taint} for its state", taint=taint, passing=True)
+    return Obstacle("taint", f"has taint {taint}, which the pod does not tolerate", taint=taint)
 
 
 def _crowded(demand: Demand, room: Room, seen: Scheduling) -> Iterator[Obstacle]:
     most, there = int(room.allocatable.get("pods", NONE)), seen.count.get(room.name, 0)
     if there + 1 > most:
-        yield Obstacle("pods-per-node", f"has {there} of {most} pods")
+        yield Obstacle("pods-per-node", f"has {there} of {most} pods", for_good=not most)
 
 
 def _too_small(demand: Demand, room: Room, seen: Scheduling) -> Iterator[Obstacle]:
@@ -105,9 +112,10 @@ def _lacking(resource: str, wanted: Decimal, free: Decimal, whole: Decimal) -> O
     cause = resource if resource in (CPU, MEMORY, DISK) else "extended-resource"
     what = {CPU: "CPU", DISK: "ephemeral storage"}.get(resource, resource)
     if not whole:
-        return Obstacle(cause, f"has no {what}, {spoken(resource, wanted)} requested", resource, wanted)
+        none = f"has no {what}, {spoken(resource, wanted)} requested"
+        return Obstacle(cause, none, resource, wanted, for_good=True)
     told = f"{what}: {_plain(resource, free)} of {spoken(resource, whole)} free, {_plain(resource, wanted)} requested"
-    return Obstacle(cause, told, resource, wanted - free)
+    return Obstacle(cause, told, resource, wanted - free, for_good=wanted > whole)
 
 
 def _plain(resource: str, amount: Decimal) -> str:

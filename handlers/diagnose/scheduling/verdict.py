@@ -15,20 +15,22 @@ from handlers.evidence.scheduling.rooms import Room
 
 CAPACITY = frozenset({"cpu", "memory", "ephemeral-storage", "extended-resource", "pods-per-node"})
 EFFORT = {
-    "cordon": 1,
-    "host-port": 3,
-    "topology-spread": 3,
-    "anti-affinity": 3,
-    "pod-affinity": 3,
-    "volume-limit": 4,
-    "volume-zone": 4,
-    "taint": 6,
-    "node-selector": 20,
-    "node-affinity": 20,
+    "cordon": 2,
+    "node-state": 5,
+    "host-port": 6,
+    "topology-spread": 6,
+    "anti-affinity": 6,
+    "pod-affinity": 6,
+    "volume-limit": 8,
+    "volume-zone": 8,
+    "taint": 12,
+    "node-selector": 40,
+    "node-affinity": 40,
 }
 """How much it takes to remove an obstacle. Room is made more easily than a taint is taken off that somebody set to
-reserve the node, and nodes that the pod's own selector rules out are the last to be asked why."""
-OF_CAPACITY = 2
+reserve the node, and nodes that the pod's own selector rules out are the last to be asked why. A node that is not
+Ready lies between: it comes back, but room on another helps at once. No other sum is 5."""
+OF_CAPACITY = 4
 NAMED = 3
 """Names of nodes are long."""
 
@@ -41,8 +43,20 @@ class Answer:
     obstacles: tuple[Obstacle, ...]
 
     @property
+    def passing(self) -> bool:
+        """Nothing but the node's present state keeps the pod off it."""
+        return bool(self.lasting) and all(obstacle.passing for obstacle in self.lasting)
+
+    @property
+    def lasting(self) -> tuple[Obstacle, ...]:
+        """The obstacles that count. A dead node is full of pods that are made anew elsewhere: back, it has room."""
+        if not any(obstacle.passing for obstacle in self.obstacles):
+            return self.obstacles
+        return tuple(item for item in self.obstacles if item.cause not in CAPACITY or item.for_good)
+
+    @property
     def effort(self) -> int:
-        kinds = {obstacle.cause for obstacle in self.obstacles}
+        kinds = {obstacle.cause for obstacle in self.lasting}
         return (OF_CAPACITY if kinds & CAPACITY else 0) + sum(EFFORT[kind] for kind in kinds - CAPACITY)
 
 
@@ -61,21 +75,17 @@ class Verdict:
         """What keeps it off the nearest nodes: of several obstacles the hardest, of capacity the scarcest."""
         if not self.nearest:
             return ""
-        first = self.nearest[0].obstacles
+        lasting = self.nearest[0].lasting
+        # What passes by itself is the cause only where nothing else is.
+        told = [obstacle for obstacle in lasting if not obstacle.passing] or lasting
         return (
-            max(first, key=lambda obstacle: (_weight(obstacle), _relative(obstacle, self.demand))).cause
-            if first
-            else ""
+            max(told, key=lambda obstacle: (_weight(obstacle), _relative(obstacle, self.demand))).cause if told else ""
         )
 
     @property
-    def only_passing(self) -> bool:
-        """Nothing but the present state of nodes keeps it off those that it may have."""
-        return (
-            not self.fits
-            and bool(self.nearest)
-            and all(obstacle.passing for answer in self.nearest for obstacle in answer.obstacles)
-        )
+    def waits_for(self) -> Answer | None:
+        """A nearest node whose present state alone keeps the pod off it."""
+        return None if self.fits else next((answer for answer in self.nearest if answer.passing), None)
 
 
 def judge(demand: Demand, seen: Scheduling) -> Verdict:
@@ -135,7 +145,7 @@ def _names(answers: list[Answer]) -> str:
 
 
 def _lack(answer: Answer) -> tuple[Decimal, str]:
-    return sum((obstacle.short for obstacle in answer.obstacles), NONE), answer.room.name
+    return sum((obstacle.short for obstacle in answer.lasting), NONE), answer.room.name
 
 
 def _weight(obstacle: Obstacle) -> int:

@@ -11,7 +11,7 @@ import pytest
 from handlers.model import Finding, Outcome
 from tests.handlers.diagnose.bodies import Body, at
 from tests.handlers.diagnose.inside import Inside, page
-from tests.handlers.diagnose.wire import asked
+from tests.handlers.diagnose.wire import asked, diagnosed
 from tests.handlers.diagnose.wire import found as the_one_found
 
 CODE = "pod-unschedulable"
@@ -303,11 +303,89 @@ async def test_a_pod_that_waits_for_some_seconds_is_no_problem_yet() -> None:
     assert await outcome(inside) is Outcome.CLEAR
 
 
+SYSTEMS = {"key": "CriticalAddonsOnly", "value": "true", "effect": "NoSchedule"}
+UNREACHABLE = {"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}
+
+
+def dead(inside: Inside, name: str) -> None:
+    """The node's kubelet has been silent for fifteen minutes."""
+    ready = {"type": "Ready", "status": "Unknown", "lastTransitionTime": at(timedelta(minutes=15))}
+    inside.nodes[name]["status"]["conditions"] = [ready]
+    inside.nodes[name]["spec"]["taints"] = [UNREACHABLE]
+
+
+def fills(inside: Inside, name: str, cpu: str = "3900m") -> None:
+    inside.runs(f"full-{name}-1", name, spec={"containers": [{"resources": {"requests": {"cpu": cpu}}}]})
+
+
+def all_dead(*, full: bool) -> Inside:
+    """A node for AKS's own pods, and two for all others, which are dead."""
+    inside = cluster(3)
+    inside.nodes["node-0"]["spec"]["taints"] = [SYSTEMS]
+    for name in ("node-1", "node-2"):
+        dead(inside, name)
+        if full:
+            fills(inside, name)
+    return inside
+
+
 async def test_a_node_that_is_not_ready_is_its_own_problem() -> None:
-    taint = {"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}
-    inside = cluster(taints=[taint])
+    inside = cluster()
+    dead(inside, "node-0")
     inside.waits()
     assert await outcome(inside) is Outcome.CLEAR
+
+
+@pytest.mark.parametrize("full", [False, True])
+async def test_where_all_nodes_for_it_are_dead_nobody_is_told_to_tolerate_the_taint_of_the_others(full: bool) -> None:
+    inside = all_dead(full=full)
+    inside.waits(requests={"cpu": "1"})
+    check = await asked(CODE, inside)
+    assert check.outcome is Outcome.CLEAR
+    assert "waits for node-1, which has taint node.kubernetes.io/unreachable:NoSchedule for its state" in check.why
+
+
+async def test_a_dead_node_does_not_excuse_what_no_empty_node_could_give() -> None:
+    inside = all_dead(full=False)
+    inside.waits(requests={"cpu": "9"})
+    finding = await found(inside)
+    assert (finding.facts["cause"], finding.facts["too_large"]) == ("cpu", True)
+
+
+async def test_a_dead_node_does_not_hide_that_the_others_are_full() -> None:
+    inside = all_dead(full=True)
+    inside.room("node-3")
+    fills(inside, "node-3")
+    inside.waits(requests={"cpu": "1"})
+    finding = await found(inside)
+    assert (finding.facts["cause"], finding.facts["node"]) == ("cpu", "node-3")
+
+
+async def test_no_pod_is_told_to_tolerate_a_taint_that_kubernetes_sets() -> None:
+    inside = cluster()
+    dead(inside, "node-0")
+    inside.nodes["node-0"]["spec"]["unschedulable"] = True
+    inside.waits()
+    finding = await found(inside)
+    assert finding.facts["cause"] == "cordon"
+    assert "tolerations" not in page("Fix", finding)
+
+
+async def test_what_waits_for_a_dead_node_follows_from_it() -> None:
+    inside = all_dead(full=True)
+    inside.room("node-3")
+    fills(inside, "node-3")
+    inside.waits(requests={"cpu": "1"})
+    by_code = {one.finding.code: one for one in (await diagnosed(inside)).findings}
+    assert {code for code, _ in by_code[CODE].explained_by} == {"node-not-ready"}
+
+
+async def test_what_a_dead_node_would_not_take_either_is_not_its_fault() -> None:
+    inside = all_dead(full=True)
+    inside.waits(requests={"cpu": "9"})
+    by_code = {one.finding.code: one for one in (await diagnosed(inside)).findings}
+    assert "node-not-ready" in by_code
+    assert by_code[CODE].explained_by == ()
 
 
 async def test_too_many_disks_on_every_node_is_what_only_the_scheduler_knows() -> None:
