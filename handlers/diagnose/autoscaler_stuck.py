@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from handlers.diagnose.autoscaler_findings import CODE, at_most, backed_off, silent, unhealthy, unmet_claim
 from handlers.diagnose.cluster_autoscaler import ClusterAutoscaler, takers_of
-from handlers.diagnose.scheduling.words import about_volumes
+from handlers.diagnose.scheduling.words import only_about_volumes
 from handlers.diagnose.workload_findings import pods_of
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.autoscaling import AutoscalerStatus, NodeClaim, NodeClaims
@@ -76,7 +76,7 @@ def _waiting(waits: Scheduling, cluster: ManagedCluster) -> Iterator[Demand]:
         patient = since is None or waits.taken_at - since >= patience
         expendable = demand.priority < LEAST_PRIORITY and not cluster.makes_own_nodes
         bound = demand.owner_kind == "DaemonSet" or demand.names_its_node
-        if patient and not (demand.nominated or about_volumes(demand.said) or bound or expendable):
+        if patient and not (demand.nominated or only_about_volumes(demand.said) or bound or expendable):
             yield demand
 
 

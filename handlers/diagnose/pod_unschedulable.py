@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
 from handlers.counted import counted
 from handlers.diagnose.scheduling.alike import judge_all
 from handlers.diagnose.scheduling.change import facts_of
 from handlers.diagnose.scheduling.verdict import Verdict, table
-from handlers.diagnose.scheduling.words import UNSEEN_BY_US, about_volumes, shortened, told_causes
+from handlers.diagnose.scheduling.words import UNSEEN_BY_US, about_volumes, being_made, shortened, told_causes
+from handlers.diagnose.volume_claims import unbound_claims
 from handlers.diagnose.workload_findings import WITHOUT_AZURE
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.autoscaling import AutoscalerStatus
@@ -20,7 +22,10 @@ from handlers.evidence.scheduling.demands import Demand
 from handlers.evidence.scheduling.scale_up import ScaleUps
 from handlers.evidence.system_namespaces import ALWAYS_THE_SYSTEMS
 from handlers.evidence.workloads.owners import Owners
+from handlers.evidence.workloads.pods import WorkloadPods
 from handlers.evidence.workloads.services import Services
+from handlers.evidence.workloads.storage import Claims, StorageClasses, Volumes
+from handlers.evidence.workloads.symptoms import Symptoms
 from handlers.evidence.workloads.unwell import EmptyServices, ShortWorkloads
 from handlers.evidence.workloads.warnings import WarningEvents
 from handlers.evidence.workloads.wiring.calls import Calls
@@ -35,19 +40,23 @@ NODE_COMES = timedelta(minutes=15)
 """How long the cluster autoscaler waits for a node that it asked for (max-node-provision-time)."""
 MACHINE_COMES = timedelta(minutes=5)
 """Node auto-provisioning (Karpenter) has a machine in two minutes or so, and says of a pod only that it has seen it."""
+VOLUME_COMES = timedelta(minutes=3)
+"""Azure makes a disk or a share in less; what fails meanwhile is told by an event of the claim."""
 MOST_NAMED = 5
 ROWS = 6
 """More kinds of nodes than these nobody reads on a phone."""
 
 WHO_CALLS = (ApiServer, Owners, Services, ShortWorkloads, EmptyServices, WarningEvents)
 """What `Calls` is made of: it only tells who else is harmed."""
+ITS_VOLUMES = (WorkloadPods, Claims, Volumes, StorageClasses, Symptoms)
+"""Asked of a pod that waits for its volume: without them that is left open."""
 
 
 @diagnostic(
     codes=(CODE,),
     area="workloads",
     clear_without=ClearWithout(
-        (*WITHOUT_AZURE.kinds, Surroundings, ScaleUps, AutoscalerStatus, *WHO_CALLS),
+        (*WITHOUT_AZURE.kinds, Surroundings, ScaleUps, AutoscalerStatus, *WHO_CALLS, *ITS_VOLUMES),
         "every pod that waits is compared with every node; the rest tells what the autoscaler makes of it",
     ),
 )
@@ -59,13 +68,19 @@ def pod_unschedulable(
     ups: ScaleUps | Unavailable | NotApplicable,
     autoscaler: AutoscalerStatus | Unavailable | NotApplicable,
     calls: Calls | Unavailable,
+    pods: WorkloadPods | Unavailable | NotApplicable,
+    claims: Claims | Unavailable | NotApplicable,
+    volumes: Volumes | Unavailable | NotApplicable,
+    classes: StorageClasses | Unavailable | NotApplicable,
+    symptoms: Symptoms | Unavailable | NotApplicable,
 ) -> Iterator[Judgement]:
     """A pod waits, and no node will do."""
     waits = with_surroundings(waits, around)
     found: list[tuple[Verdict, list[Demand]]] = []
     groups = _groups(waits)
+    of_volumes = _of_volumes(pods, claims, volumes, classes, symptoms, waits, calls)
     for first, group in zip(judge_all((group[0] for group in groups), waits), groups, strict=True):
-        seen = _judged(cluster, first, waits, ups)
+        seen = _judged(cluster, first, waits, ups, of_volumes)
         if seen is None:
             found.append((first, group))
         else:
@@ -95,14 +110,57 @@ def _waited(demand: Demand, waits: Scheduling) -> timedelta:
     return waits.taken_at - since if since else timedelta.max
 
 
+@dataclass(frozen=True, slots=True)
+class OfVolumes:
+    """What volume-unbound says, for the pods that wait for their volume."""
+
+    pods: frozenset[str] = frozenset()
+    """Of whose volumes it says what is wrong (`namespace/Pod/name`)."""
+    unseen: Unavailable | None = None
+
+
+def _of_volumes(
+    pods: WorkloadPods | Unavailable | NotApplicable,
+    claims: Claims | Unavailable | NotApplicable,
+    volumes: Volumes | Unavailable | NotApplicable,
+    classes: StorageClasses | Unavailable | NotApplicable,
+    symptoms: Symptoms | Unavailable | NotApplicable,
+    waits: Scheduling,
+    calls: Calls | Unavailable,
+) -> OfVolumes:
+    unseen = next((seen for seen in (pods, claims, symptoms, volumes, classes) if isinstance(seen, Unavailable)), None)
+    if not (isinstance(pods, WorkloadPods) and isinstance(claims, Claims) and isinstance(symptoms, Symptoms)):
+        return OfVolumes(unseen=unseen)
+    found = unbound_claims(pods, claims, volumes, classes, symptoms, waits, calls)
+    return OfVolumes(frozenset(subject for finding in found for subject in finding.affects), unseen)
+
+
+def _waits_for_volume(demand: Demand, waits: Scheduling, of_volumes: OfVolumes) -> Judgement | None:
+    """What is to be said of a pod that waits for its volume; None where it is for nodes, too."""
+    who, said = f"{demand.namespace}/{demand.name}", shortened(demand.said)
+    if f"{demand.namespace}/Pod/{demand.name}" in of_volumes.pods:
+        return Clear(f"{who} waits for its volume: {said}")
+    if told_causes(demand.said):
+        return None
+    if being_made(demand.said) and _waited(demand, waits) < VOLUME_COMES:
+        return Clear(f"{who} waits for its volume, which is being made: {said}")
+    open_question = Unavailable(f"the volume of {who}", Why.ABSENT, f"no claim shows why; the scheduler says {said}")
+    return of_volumes.unseen or open_question
+
+
 def _judged(
-    cluster: ManagedCluster, verdict: Verdict, waits: Scheduling, ups: ScaleUps | Unavailable | NotApplicable
+    cluster: ManagedCluster,
+    verdict: Verdict,
+    waits: Scheduling,
+    ups: ScaleUps | Unavailable | NotApplicable,
+    of_volumes: OfVolumes,
 ) -> Judgement | None:
     """What else it is, where it is no finding; None where it is one."""
     demand = verdict.demand
     who = f"{demand.namespace}/{demand.name}"
-    if about_volumes(demand.said):
-        return Clear(f"{who} waits for its volume: {shortened(demand.said)}")
+    volume = _waits_for_volume(demand, waits, of_volumes) if about_volumes(demand.said) else None
+    if volume:
+        return volume
     if waits.truncated:
         return Unavailable(f"the node for {who}", Why.FAILED, "the list of nodes or pods was cut")
     if isinstance(ups, ScaleUps) and _on_its_way(demand, waits, ups):

@@ -291,10 +291,64 @@ async def test_a_pod_with_scheduling_gates_is_held_back_on_purpose() -> None:
     assert await outcome(inside) is Outcome.CLEAR
 
 
-async def test_a_pod_whose_claim_is_not_bound_is_a_matter_of_its_volume() -> None:
+UNBOUND = "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: none"
+DATA = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
+
+
+def with_claim(said: str, phase: str = "Bound", **spec: Any) -> Inside:
+    """A pod with a claim that shows nothing wrong."""
     inside = cluster()
-    inside.waits(said="0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: none")
+    inside.waits(said=said, volumes=[DATA], **spec)
+    asks = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "10Gi"}}, "storageClassName": ""}
+    inside.add("PersistentVolumeClaim", "data", spec=asks, status={"phase": phase})
+    inside.more_inside["/apis/storage.k8s.io/v1/storageclasses"] = []
+    return inside
+
+
+async def test_a_pod_whose_claim_is_not_bound_is_a_matter_of_its_volume() -> None:
+    inside = with_claim(UNBOUND, phase="Lost")
+    check = await asked(CODE, inside)
+    assert check.outcome is Outcome.CLEAR
+    assert "shop/web-5d9c7b8f6-x2x4z waits for its volume: 0/1 nodes are available: pod has unbound" in check.why
+    assert (await asked("volume-unbound", inside)).outcome is Outcome.FOUND
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        UNBOUND,
+        "0/1 nodes are available: 1 node(s) didn't find available persistent volumes to bind.",
+        '0/1 nodes are available: persistentvolumeclaim "data" not found.',
+        '0/1 nodes are available: waiting for ephemeral volume controller to create the persistentvolumeclaim "x-y".',
+    ],
+)
+async def test_a_pod_that_waits_for_a_volume_of_which_nobody_says_what_is_wrong_is_left_open(said: str) -> None:
+    inside = with_claim(said)
+    assert (await asked("volume-unbound", inside)).outcome is Outcome.CLEAR
+    check = await asked(CODE, inside)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert f"the scheduler says {said.partition(' preemption')[0]}" in check.why
+
+
+async def test_a_volume_that_is_being_made_is_waited_for() -> None:
+    inside = with_claim(UNBOUND)
+    pod = next(one for one in inside.objects if one["kind"] == "Pod")
+    pod["status"]["conditions"][0]["lastTransitionTime"] = at(timedelta(minutes=1))
     assert await outcome(inside) is Outcome.CLEAR
+
+
+async def test_a_pod_that_also_lacks_cpu_is_compared_with_the_nodes() -> None:
+    said = "0/2 nodes are available: 1 node(s) didn't find available persistent volumes to bind, 1 Insufficient cpu."
+    inside = with_claim(said, requests={"cpu": "9"})
+    assert (await found(inside)).facts["cause"] == "cpu"
+
+
+async def test_claims_that_may_not_be_seen_leave_open_whether_the_volume_is_it() -> None:
+    inside = with_claim(UNBOUND, phase="Lost")
+    inside.denied = {"persistentvolumeclaims"}
+    check = await asked(CODE, inside)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert "403" in check.why
 
 
 async def test_a_pod_that_waits_for_some_seconds_is_no_problem_yet() -> None:
