@@ -256,7 +256,39 @@ async def test_a_tainted_pool_with_room_does_not_hide_that_the_others_are_full()
     finding = await found(inside)
     assert (finding.facts["cause"], finding.facts["node"]) == ("cpu", "node-1")
     assert finding.because[1] == "1 node: node-1: CPU: 0.5 of 4 CPUs free, 1 requested"
-    assert finding.facts["free_written"] == "500m"
+    assert finding.facts["fits_with"] == "500m"
+
+
+LOWER = "kubectl set resources"
+
+
+async def test_a_lower_request_is_rounded_down_to_what_is_free() -> None:
+    inside = cluster(allocatable={"memory": "4497008128"})
+    inside.waits(requests={"memory": "5Gi"})
+    finding = await found(inside)
+    assert f"{LOWER} deployment web --namespace shop --requests memory=4288Mi" in page("Fix", finding)
+
+
+@pytest.mark.parametrize("free", ["0", "524288"])
+async def test_where_nothing_is_free_no_lower_request_is_named(free: str) -> None:
+    inside = cluster(allocatable={"memory": free})
+    inside.waits(requests={"memory": "5Gi"})
+    assert LOWER not in page("Fix", await found(inside))
+
+
+async def test_where_it_lacks_more_than_that_no_lower_request_is_enough() -> None:
+    inside = cluster()
+    inside.waits(requests={"cpu": "9", "memory": "99Gi"})
+    assert LOWER not in page("Fix", await found(inside))
+
+
+async def test_room_on_a_cordoned_node_is_not_free() -> None:
+    inside = cluster(2)
+    inside.nodes["node-0"]["spec"]["unschedulable"] = True
+    fills(inside, "node-1")
+    inside.waits(requests={"cpu": "9"})
+    finding = await found(inside)
+    assert (finding.facts["free"], finding.facts["fits_with"]) == ("0.1 CPUs", "100m")
 
 
 async def test_init_containers_sidecars_and_overhead_count() -> None:
