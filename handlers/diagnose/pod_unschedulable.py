@@ -9,7 +9,7 @@ from datetime import timedelta
 from handlers.counted import counted
 from handlers.diagnose.scheduling.alike import judge_all
 from handlers.diagnose.scheduling.change import facts_of
-from handlers.diagnose.scheduling.verdict import Verdict, table
+from handlers.diagnose.scheduling.verdict import Verdict, table, together
 from handlers.diagnose.scheduling.words import UNSEEN_BY_US, about_volumes, being_made, shortened, told_causes
 from handlers.diagnose.volume_claims import unbound_claims
 from handlers.diagnose.workload_findings import WITHOUT_AZURE
@@ -76,18 +76,18 @@ def pod_unschedulable(
 ) -> Iterator[Judgement]:
     """A pod waits, and no node will do."""
     waits = with_surroundings(waits, around)
-    found: list[tuple[Verdict, list[Demand]]] = []
-    groups = _groups(waits)
+    found: list[list[Verdict]] = []
     of_volumes = _of_volumes(pods, claims, volumes, classes, symptoms, waits, calls)
-    for first, group in zip(judge_all((group[0] for group in groups), waits), groups, strict=True):
-        seen = _judged(cluster, first, waits, ups, of_volumes)
-        if seen is None:
-            found.append((first, group))
-        else:
-            yield seen
-    more = [rest[0].owner_id for _, rest in found[MOST_NAMED:]]
-    for verdict, group in found[:MOST_NAMED]:
-        yield _finding(cluster, waits, verdict, group, _said(group, ups, autoscaler), pools, calls, more)
+    for group in _groups(waits):
+        judged = [(verdict, _judged(cluster, verdict, waits, ups, of_volumes)) for verdict in group]
+        stuck = [verdict for verdict, seen in judged if seen is None]
+        if stuck:
+            found.append(stuck)
+        yield from _else([seen for _, seen in judged if seen], stuck)
+    more = [rest[0].demand.owner_id for rest in found[MOST_NAMED:]]
+    for stuck in found[:MOST_NAMED]:
+        said = _said([verdict.demand for verdict in stuck], ups, autoscaler)
+        yield _finding(cluster, waits, stuck, said, pools, calls, more)
     if waits.complete and not found:
         yield Clear(
             f"{counted(len(waits.waiting), 'pod')} waiting for a node, none for long"
@@ -96,13 +96,34 @@ def pod_unschedulable(
         )
 
 
-def _groups(waits: Scheduling) -> list[list[Demand]]:
-    """The pods that have waited for a while, by workload; those of AKS first, then the oldest."""
-    owners: dict[str, list[Demand]] = {}
-    for demand in sorted(waits.waiting, key=lambda demand: (str(waited_since(demand)), demand.name)):
-        if _waited(demand, waits) >= PATIENCE and not demand.nominated:
-            owners.setdefault(demand.owner_id, []).append(demand)
-    return sorted(owners.values(), key=lambda group: group[0].namespace not in ALWAYS_THE_SYSTEMS)
+def _groups(waits: Scheduling) -> list[list[Verdict]]:
+    """The pods that have waited for a while, by workload; those of AKS first, then the oldest. Every one is judged: of
+    a daemon set each is for another node, of a stateful set each has its own disks."""
+    owners: dict[str, list[Verdict]] = {}
+    ordered = sorted(waits.waiting, key=lambda demand: (str(waited_since(demand)), demand.name))
+    patient = [demand for demand in ordered if _waited(demand, waits) >= PATIENCE and not demand.nominated]
+    for verdict in judge_all(patient, waits):
+        owners.setdefault(verdict.demand.owner_id, []).append(verdict)
+    return sorted(owners.values(), key=lambda group: group[0].demand.namespace not in ALWAYS_THE_SYSTEMS)
+
+
+def _else(judged: Sequence[Judgement], stuck: Sequence[Verdict]) -> Iterator[Judgement]:
+    """What the other pods of a workload come to: the first that is open, or the first that is clear if all are."""
+    still_open = [seen for seen in judged if isinstance(seen, Unavailable)]
+    yield from still_open[:1] or ([] if stuck else judged[:1])
+
+
+def _by_cause(stuck: Sequence[Verdict]) -> list[tuple[str, list[Verdict]]]:
+    """The pods of a workload by what keeps them off their nodes, the most first."""
+    causes: dict[str, list[Verdict]] = {}
+    for verdict in stuck:
+        causes.setdefault(_cause(verdict), []).append(verdict)
+    return sorted(causes.items(), key=lambda item: -len(item[1]))
+
+
+def _cause(verdict: Verdict) -> str:
+    told = told_causes(verdict.demand.said)
+    return next((item for item in told if item in UNSEEN_BY_US), "") if verdict.fits else verdict.cause
 
 
 def _waited(demand: Demand, waits: Scheduling) -> timedelta:
@@ -212,16 +233,15 @@ def _said(
 def _finding(
     cluster: ManagedCluster,
     waits: Scheduling,
-    verdict: Verdict,
-    group: list[Demand],
+    stuck: list[Verdict],
     autoscaler: Iterator[str],
     pools: AgentPools | Unavailable,
     calls: Calls | Unavailable,
     more: list[str],
 ) -> Finding:
-    demand = verdict.demand
-    told = told_causes(demand.said)
-    cause = next((item for item in told if item in UNSEEN_BY_US), "") if verdict.fits else verdict.cause
+    (cause, most), *rest = _by_cause(stuck)
+    verdict, group = together(most), [verdict.demand for verdict in stuck]
+    demand, nodes = verdict.demand, len(together(stuck).answers)
     lines = list(table(verdict))[:ROWS]
     harmed = calls.harmed_by(demand.owner_id) if isinstance(calls, Calls) else (demand.owner_id,)
     return Finding(
@@ -229,21 +249,27 @@ def _finding(
         subject=demand.owner_id,
         affects=(*(f"{demand.namespace}/Pod/{demand.name}" for demand in group), *harmed),
         because=(
-            _headline(verdict, group, waits),
+            _headline(group, nodes, waits),
             *lines,
+            *(f"{_names(others)}: {next(table(others[0]), other)}" for other, others in rest[:ROWS]),
             f"scheduler: {shortened(demand.said)}",
             *autoscaler,
             *([f"{len(more)} more workloads wait for a node: {', '.join(more[:ROWS])}"] if more else []),
         ),
-        facts=facts_of(cluster, waits, verdict, group, cause, pools) | {"table": lines},
-        began=waited_since(demand),
+        facts=facts_of(cluster, waits, verdict, group, cause, pools) | {"table": lines, "nodes": nodes},
+        began=waited_since(group[0]),
     )
 
 
-def _headline(verdict: Verdict, group: list[Demand], waits: Scheduling) -> str:
-    demand = verdict.demand
+def _names(verdicts: Sequence[Verdict]) -> str:
+    first = verdicts[0].demand.name
+    return first if len(verdicts) == 1 else f"{len(verdicts)} pods like {first}"
+
+
+def _headline(group: list[Demand], nodes: int, waits: Scheduling) -> str:
+    demand = group[0]
     minutes = int(_waited(demand, waits).total_seconds()) // 60
     since = f" for {minutes} min" if minutes and waited_since(demand) else ""
     pods = demand.name if len(group) == 1 else f"{len(group)} pods of {demand.workload}"
     wait = "waits" if len(group) == 1 else "wait"
-    return f"{pods} {wait} for a node{since}: none of {len(verdict.answers)} will do"
+    return f"{pods} {wait} for a node{since}: none of {nodes} will do"

@@ -44,7 +44,6 @@ def facts_of(
         "pods": [demand.name for demand in group],
         "cause": cause,
         "said": demand.said,
-        "nodes": len(verdict.answers),
         "node": room.name if room else "",
         "nearest": [answer.room.name for answer in verdict.nearest],
         "to_uncordon": [answer.room.name for answer in verdict.nearest][:5],

@@ -32,7 +32,7 @@ class Topology:
         yield from self._uneven(room)
 
     def _not_near(self, room: Room) -> Iterator[Obstacle]:
-        first = not any(values for _, values in self.near) and _meets_itself(self.demand)
+        first = not any(values for _, values in self.near) and meets_itself(self.demand)
         for term, values in self.near:
             here = room.labels.get(term.topology)
             if here is None or (here not in values and not first):
@@ -118,7 +118,7 @@ def _value(rooms: Mapping[str, Room], pod: Neighbour, label: str) -> str | None:
     return room.labels.get(label) if room else None
 
 
-def _meets_itself(demand: Demand) -> bool:
+def meets_itself(demand: Demand) -> bool:
     """The first pod of a group that wants to be together may stand anywhere."""
     return all(term.chooses(demand.namespace, demand.labels, {}) for term in demand.near)
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from handlers.diagnose.scheduling.obstacles import Obstacle, obstacles
-from handlers.diagnose.scheduling.topology import topology_of
+from handlers.diagnose.scheduling.topology import Topology, topology_of
 from handlers.evidence.quantities import NONE
 from handlers.evidence.scheduling.collect import Scheduling
 from handlers.evidence.scheduling.demands import Demand
 from handlers.evidence.scheduling.rooms import Room
+from handlers.evidence.selectors import Requirement
 
 CAPACITY = frozenset({"cpu", "memory", "ephemeral-storage", "extended-resource", "pods-per-node"})
 EFFORT = {
@@ -88,10 +89,10 @@ class Verdict:
         return None if self.fits else next((answer for answer in self.nearest if answer.passing), None)
 
 
-def judge(demand: Demand, seen: Scheduling) -> Verdict:
+def judge(demand: Demand, seen: Scheduling, counted: Topology | None = None) -> Verdict:
     """Ask every node about one pod."""
-    others = topology_of(demand, seen)
-    rooms = [room for room in seen.rooms if _in_question(demand, room)]
+    others = counted or topology_of(demand, seen)
+    rooms = _in_question(demand, seen.rooms)
     answers = tuple(Answer(room, (*obstacles(demand, room, seen), *others.obstacles(room))) for room in rooms)
     fits = tuple(answer.room for answer in answers if not answer.obstacles)
     return Verdict(demand, answers, fits, _nearest(answers))
@@ -104,13 +105,32 @@ def _nearest(answers: tuple[Answer, ...]) -> tuple[Answer, ...]:
     return tuple(sorted(least_changed, key=_lack))
 
 
-def _in_question(demand: Demand, room: Room) -> bool:
+def together(verdicts: Sequence[Verdict]) -> Verdict:
+    """Pods of one workload that have the same cause, as one: each pod of a daemon set is for another node."""
+    sets = {id(verdict.answers): verdict.answers for verdict in verdicts}
+    answers: dict[str, Answer] = {}
+    for each in sets.values():
+        for answer in each:
+            answers.setdefault(answer.room.name, answer)
+    first = verdicts[0]
+    if len(answers) == len(first.answers):
+        return first
+    return replace(first, answers=tuple(answers.values()), nearest=_nearest(tuple(answers.values())))
+
+
+def _in_question(demand: Demand, rooms: Sequence[Room]) -> Sequence[Room]:
     """A daemon set's pod is for one node, which its affinity names: the others are not asked."""
-    terms = demand.node_terms or ()
-    fields = [term for term in terms if term.fields]
-    if not fields or len(fields) < len(terms):
-        return True
-    return any(all(field.holds({"metadata.name": room.name}) for field in term.fields) for term in fields)
+    fields = [term.fields for term in demand.node_terms or ()]
+    if not fields or not all(fields):
+        return rooms
+    if all(field.operator == "In" for term in fields for field in term):
+        names = {name for term in fields for name in set.intersection(*(set(field.values) for field in term))}
+        return [room for room in rooms if room.name in names]
+    return [room for room in rooms if any(_holds(term, room) for term in fields)]
+
+
+def _holds(fields: tuple[Requirement, ...], room: Room) -> bool:
+    return all(field.holds({"metadata.name": room.name}) for field in fields)
 
 
 def table(verdict: Verdict) -> Iterator[str]:

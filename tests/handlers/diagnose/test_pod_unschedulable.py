@@ -520,6 +520,49 @@ async def test_the_pods_of_one_workload_are_one_finding() -> None:
     assert "shop/Pod/web-5d9c7b8f6-bbbbb" in finding.affects
 
 
+def agents(*names: str) -> Inside:
+    """A daemon set's pod for each of two nodes, of which the first is dead."""
+    inside = cluster(2)
+    dead(inside, "node-0")
+    for number, name in enumerate(names):
+        fields = {"matchFields": [expression("metadata.name", "In", f"node-{number}")]}
+        body = inside.waits(name, affinity=on_nodes(fields), requests={"cpu": "1"})
+        body["metadata"]["ownerReferences"] = [{"kind": "DaemonSet", "name": "agent"}]
+    return inside
+
+
+async def test_every_pod_of_a_daemon_set_is_asked_about_its_own_node() -> None:
+    inside = agents("agent-a", "agent-b")
+    fills(inside, "node-1")
+    finding = await found(inside)
+    assert (finding.subject, finding.facts["cause"], finding.facts["node"]) == ("shop/DaemonSet/agent", "cpu", "node-1")
+    assert finding.facts["pods"] == ["agent-b"]
+
+
+async def test_a_workload_is_clear_only_if_all_its_pods_are() -> None:
+    assert await outcome(agents("agent-a")) is Outcome.CLEAR
+    assert await outcome(agents("agent-a", "agent-b")) is Outcome.INCONCLUSIVE
+
+
+async def test_pods_of_one_workload_with_different_causes_are_told_apart() -> None:
+    inside = cluster(3)
+    inside.nodes["node-2"]["spec"]["unschedulable"] = True
+    for number in (0, 1):
+        fills(inside, f"node-{number}")
+    for number in range(3):
+        fields = {"matchFields": [expression("metadata.name", "In", f"node-{number}")]}
+        body = inside.waits(f"agent-{number}", affinity=on_nodes(fields), requests={"cpu": "1"})
+        body["metadata"]["ownerReferences"] = [{"kind": "DaemonSet", "name": "agent"}]
+    finding = await found(inside)
+    assert finding.because[:3] == (
+        "3 pods of DaemonSet/agent wait for a node for 10 min: none of 3 will do",
+        "2 nodes: node-0, node-1: CPU: 0.1 of 4 CPUs free, 1 requested",
+        "agent-2: 1 node: node-2: is cordoned",
+    )
+    assert (finding.facts["cause"], finding.facts["nodes"]) == ("cpu", 3)
+    assert "shop/Pod/agent-2" in finding.affects
+
+
 async def test_of_many_workloads_five_are_named_and_the_others_counted() -> None:
     inside = cluster(unschedulable=True)
     for number in range(7):
