@@ -32,7 +32,8 @@ def facts_of(
     demand = verdict.demand
     answer = next(iter(verdict.nearest), None)
     room = answer.room if answer else None
-    obstacle = next((obstacle for obstacle in answer.obstacles if obstacle.cause == cause), None) if answer else None
+    mine = [obstacle for obstacle in answer.obstacles if obstacle.cause == cause] if answer else []
+    obstacle = min(mine, key=lambda obstacle: obstacle.passing, default=None)
     kind, _, owner = demand.workload.partition("/")
     return {
         "namespace": demand.namespace,

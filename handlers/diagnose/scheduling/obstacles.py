@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from handlers.evidence.quantities import NONE, spoken
@@ -18,6 +19,14 @@ from handlers.evidence.workloads.pods import Toleration
 CPU, MEMORY, DISK = "cpu", "memory", "ephemeral-storage"
 STATE_TAINTS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "node.cilium.io/", "ToBeDeletedByCluster")
 """Taints that Kubernetes, the network and the autoscaler set and take away themselves, for what a node is just now."""
+OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
+"""Only a person sets it, so that the pods of a dead node move at once, and only a person takes it off."""
+MEMORY_PRESSURE = "node.kubernetes.io/memory-pressure"
+SECONDS = 10
+"""Digits of a time in seconds since 1970."""
+SETTLES = timedelta(minutes=10)
+"""A node that is Ready has lost such a taint by then: its network comes in less, and the kubelet holds a pressure for
+five minutes after it has passed. What stays is stuck, and no other question is about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +92,35 @@ def _cordoned(demand: Demand, room: Room, _: Scheduling) -> Iterator[Obstacle]:
         yield Obstacle("cordon", "is cordoned")
 
 
-def _tainted(demand: Demand, room: Room, _: Scheduling) -> Iterator[Obstacle]:
+def _tainted(demand: Demand, room: Room, seen: Scheduling) -> Iterator[Obstacle]:
     for taint in room.taints:
         if not tolerated(taint, demand.tolerations):
-            yield _repelled_by(taint)
+            yield _repelled_by(taint, room, seen.taken_at)
 
 
-def _repelled_by(taint: Taint) -> Obstacle:
-    if taint.key.startswith(STATE_TAINTS):
-        return Obstacle("node-state", f"has taint {taint} for its state", taint=taint, passing=True)
-    return Obstacle("taint", f"has taint {taint}, which the pod does not tolerate", taint=taint)
+def _repelled_by(taint: Taint, room: Room, now: datetime) -> Obstacle:
+    if not taint.key.startswith(STATE_TAINTS):
+        return Obstacle("taint", f"has taint {taint}, which the pod does not tolerate", taint=taint)
+    if taint.key == OUT_OF_SERVICE:
+        return Obstacle("node-state", f"has taint {taint}, which somebody set", taint=taint)
+    passing = _passes(taint, room, now)
+    since = f" since {room.ready_since:%Y-%m-%d %H:%M} UTC" if room.ready_since else ""
+    still = "" if passing else f", though it is Ready{since}"
+    return Obstacle("node-state", f"has taint {taint} for its state{still}", taint=taint, passing=passing)
+
+
+def _passes(taint: Taint, room: Room, now: datetime) -> bool:
+    """Whether the taint goes by itself, or another question is about it: a node that is not Ready, or lacks memory."""
+    if not room.ready or taint.key == MEMORY_PRESSURE:
+        return True
+    since = room.pressures.get(taint.key) or _set_at(taint) or room.ready_since
+    return since is not None and now - since < SETTLES
+
+
+def _set_at(taint: Taint) -> datetime | None:
+    """The cluster autoscaler writes into the taint when it began to take the node away."""
+    of_autoscaler = taint.key.startswith("ToBeDeleted") and taint.value.isdigit() and len(taint.value) == SECONDS
+    return datetime.fromtimestamp(int(taint.value), UTC) if of_autoscaler else None
 
 
 def _crowded(demand: Demand, room: Room, seen: Scheduling) -> Iterator[Obstacle]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from handlers.model import Finding, Outcome
-from tests.handlers.diagnose.bodies import Body, at
+from tests.handlers.diagnose.bodies import NOW, Body, at
 from tests.handlers.diagnose.inside import Inside, page
 from tests.handlers.diagnose.wire import asked, diagnosed
 from tests.handlers.diagnose.wire import found as the_one_found
@@ -397,7 +397,7 @@ def dead(inside: Inside, name: str) -> None:
     """The node's kubelet has been silent for fifteen minutes."""
     ready = {"type": "Ready", "status": "Unknown", "lastTransitionTime": at(timedelta(minutes=15))}
     inside.nodes[name]["status"]["conditions"] = [ready]
-    inside.nodes[name]["spec"]["taints"] = [UNREACHABLE]
+    inside.nodes[name]["spec"]["taints"] = [UNREACHABLE.copy()]
 
 
 def fills(inside: Inside, name: str, cpu: str = "3900m") -> None:
@@ -455,6 +455,77 @@ async def test_no_pod_is_told_to_tolerate_a_taint_that_kubernetes_sets() -> None
     finding = await found(inside)
     assert finding.facts["cause"] == "cordon"
     assert "tolerations" not in page("Fix", finding)
+
+
+UNINITIALIZED = {"key": "node.cloudprovider.kubernetes.io/uninitialized", "value": "true", "effect": "NoSchedule"}
+
+
+def ready_for(inside: Inside, ago: timedelta, **pressure: timedelta) -> None:
+    conditions = [{"type": "Ready", "status": "True", "lastTransitionTime": at(ago)}]
+    conditions += [
+        {"type": kind, "status": "True", "lastTransitionTime": at(since)} for kind, since in pressure.items()
+    ]
+    inside.nodes["node-0"]["status"]["conditions"] = conditions
+
+
+@pytest.mark.parametrize(("minutes", "outcome_"), [(3, Outcome.CLEAR), (30, Outcome.FOUND)])
+async def test_a_taint_for_a_state_is_stuck_on_a_node_that_has_been_ready_for_long(
+    minutes: int, outcome_: Outcome
+) -> None:
+    inside = cluster(taints=[UNINITIALIZED])
+    ready_for(inside, timedelta(minutes=minutes))
+    inside.waits()
+    assert await outcome(inside) is outcome_
+
+
+async def test_a_stuck_taint_is_named_and_nobody_is_told_to_tolerate_it() -> None:
+    inside = cluster(taints=[UNINITIALIZED])
+    inside.waits()
+    finding = await found(inside)
+    assert finding.facts["cause"] == "node-state"
+    assert (
+        "has taint node.cloudprovider.kubernetes.io/uninitialized=true:NoSchedule for its state" in finding.because[1]
+    )
+    assert "though it is Ready since" in finding.because[1]
+    assert "kubectl get pods --namespace kube-system --field-selector spec.nodeName=node-0" in page("Fix", finding)
+    assert "tolerations" not in page("Fix", finding)
+
+
+async def test_a_taint_that_only_a_person_sets_does_not_pass() -> None:
+    out = {"key": "node.kubernetes.io/out-of-service", "value": "down", "effect": "NoExecute"}
+    inside = cluster()
+    dead(inside, "node-0")
+    inside.nodes["node-0"]["spec"]["taints"].append(out)
+    inside.waits()
+    finding = await found(inside)
+    assert finding.facts["cause"] == "node-state"
+    taint = "node.kubernetes.io/out-of-service=down:NoExecute"
+    assert f"kubectl taint nodes node-0 {taint}-" in page("Fix", finding)
+
+
+@pytest.mark.parametrize(
+    ("kind", "taint", "minutes", "outcome_"),
+    [
+        ("DiskPressure", "disk-pressure", 4, Outcome.CLEAR),
+        ("DiskPressure", "disk-pressure", 40, Outcome.FOUND),
+        ("MemoryPressure", "memory-pressure", 40, Outcome.CLEAR),
+    ],
+)
+async def test_a_pressure_passes_or_is_told_by_somebody(kind: str, taint: str, minutes: int, outcome_: Outcome) -> None:
+    """Of memory, memory-saturation tells; of a full disk on a node that is Ready, nobody else."""
+    inside = cluster(taints=[{"key": f"node.kubernetes.io/{taint}", "effect": "NoSchedule"}])
+    ready_for(inside, timedelta(days=2), **{kind: timedelta(minutes=minutes)})
+    inside.waits()
+    assert await outcome(inside) is outcome_
+
+
+async def test_a_node_that_the_autoscaler_takes_away_is_waited_for_as_long_as_that_takes() -> None:
+    now = {"key": "ToBeDeletedByClusterAutoscaler", "effect": "NoSchedule"}
+    for minutes, expected in ((2, Outcome.CLEAR), (30, Outcome.FOUND)):
+        began = int((NOW - timedelta(minutes=minutes)).timestamp())
+        inside = cluster(taints=[{**now, "value": str(began)}])
+        inside.waits()
+        assert await outcome(inside) is expected
 
 
 async def test_what_waits_for_a_dead_node_follows_from_it() -> None:
