@@ -206,12 +206,11 @@ def _on_its_way(demand: Demand, waits: Scheduling, ups: ScaleUps) -> bool:
 
 def _disagree(verdict: Verdict, waits: Scheduling, who: str) -> Unavailable:
     """The scheduler says no, and no reason for it is in what was seen."""
-    if waits.gaps and verdict.demand.volume_claims:
+    demand = verdict.demand
+    if waits.gaps and (demand.volume_claims or not demand.sees_namespaces(waits.namespaces)):
         return waits.gaps[0]
     room = f"{verdict.fits[0].name} looks free for it" if verdict.fits else "no node was seen"
-    return Unavailable(
-        f"the node for {who}", Why.ABSENT, f"{room}; the scheduler says {shortened(verdict.demand.said)}"
-    )
+    return Unavailable(f"the node for {who}", Why.ABSENT, f"{room}; the scheduler says {shortened(demand.said)}")
 
 
 def _said(

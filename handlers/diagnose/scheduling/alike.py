@@ -72,7 +72,7 @@ def _others(demand: Demand, seen: Scheduling, terms: tuple[PodTerm, ...]) -> Has
         return ()
     mine = tuple(spread.selector.matches(demand.labels) for spread in demand.spreads)
     rules = (demand.near, demand.away, demand.spreads)
-    return demand.namespace, rules, kept_off, mine, meets_itself(demand)
+    return demand.namespace, rules, kept_off, mine, meets_itself(demand, seen)
 
 
 def _counts(demand: Demand, seen: Scheduling, terms: tuple[PodTerm, ...]) -> Hashable:

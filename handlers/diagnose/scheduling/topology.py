@@ -10,6 +10,7 @@ from handlers.diagnose.scheduling.obstacles import Obstacle, chosen, tolerated
 from handlers.evidence.scheduling.collect import Scheduling
 from handlers.evidence.scheduling.demands import Demand, PodTerm, Spread
 from handlers.evidence.scheduling.rooms import Neighbour, Room
+from handlers.evidence.selectors import Labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,9 @@ class Topology:
 
     demand: Demand
     near: tuple[tuple[PodTerm, frozenset[str]], ...]
-    """Each affinity term with the values of its label where such pods are. Without any, the pod may be the first."""
+    """Each affinity term with the values of its label where pods are that meet all of them."""
+    first: bool
+    """No such pod is anywhere, and this one would meet the terms itself: it may begin wherever it likes."""
     away: tuple[tuple[PodTerm, Mapping[str, str]], ...]
     """Each anti-affinity term with the values that are taken, and the pod that takes each."""
     kept_off: tuple[tuple[str, str, str], ...]
@@ -32,10 +35,9 @@ class Topology:
         yield from self._uneven(room)
 
     def _not_near(self, room: Room) -> Iterator[Obstacle]:
-        first = not any(values for _, values in self.near) and meets_itself(self.demand)
         for term, values in self.near:
             here = room.labels.get(term.topology)
-            if here is None or (here not in values and not first):
+            if here is None or (here not in values and not self.first):
                 yield Obstacle("pod-affinity", f"has no pod with {term.selector} in its {_short(term.topology)}")
 
     def _not_away(self, room: Room) -> Iterator[Obstacle]:
@@ -61,16 +63,32 @@ class Topology:
 def topology_of(demand: Demand, seen: Scheduling) -> Topology:
     """Count the pods that this one looks at, and those that look at it."""
     rooms = {room.name: room for room in seen.rooms}
+    near = _near(demand, seen, rooms)
     return Topology(
         demand,
-        tuple((term, frozenset(_where(term, demand, seen, rooms))) for term in demand.near),
-        tuple((term, _where(term, demand, seen, rooms)) for term in demand.away),
+        near,
+        not any(values for _, values in near) and meets_itself(demand, seen),
+        tuple((term, _where(term, seen, rooms)) for term in demand.away),
         tuple(_repelled(demand, seen, rooms)),
         tuple(_spread(spread, demand, seen, rooms) for spread in demand.spreads),
     )
 
 
-def _where(term: PodTerm, demand: Demand, seen: Scheduling, rooms: Mapping[str, Room]) -> dict[str, str]:
+def _near(demand: Demand, seen: Scheduling, rooms: Mapping[str, Room]) -> tuple[tuple[PodTerm, frozenset[str]], ...]:
+    """The scheduler counts a pod only if it meets all terms at once. Without the labels of namespaces none can be
+    judged: then nothing is said of them."""
+    if any(term.unseen(seen.namespaces) for term in demand.near):
+        return ()
+    meant = [pod for pod in seen.neighbours if demand.near and _meets_all(demand.near, pod.namespace, pod.labels, seen)]
+    values = ((term, (_value(rooms, pod, term.topology) for pod in meant)) for term in demand.near)
+    return tuple((term, frozenset(value for value in there if value is not None)) for term, there in values)
+
+
+def _meets_all(terms: tuple[PodTerm, ...], namespace: str, labels: Labels, seen: Scheduling) -> bool:
+    return all(term.chooses(namespace, labels, seen.namespaces) for term in terms)
+
+
+def _where(term: PodTerm, seen: Scheduling, rooms: Mapping[str, Room]) -> dict[str, str]:
     """The values of the term's label where pods are that it means, each with the first of them."""
     found: dict[str, str] = {}
     for pod in seen.neighbours:
@@ -118,9 +136,9 @@ def _value(rooms: Mapping[str, Room], pod: Neighbour, label: str) -> str | None:
     return room.labels.get(label) if room else None
 
 
-def meets_itself(demand: Demand) -> bool:
+def meets_itself(demand: Demand, seen: Scheduling) -> bool:
     """The first pod of a group that wants to be together may stand anywhere."""
-    return all(term.chooses(demand.namespace, demand.labels, {}) for term in demand.near)
+    return _meets_all(demand.near, demand.namespace, demand.labels, seen)
 
 
 def _skewed(spread: Spread, after: int, fewest: int) -> str:

@@ -77,6 +77,8 @@ class Neighbour:
     labels: Labels
     away: tuple[PodTerm, ...]
     """Whom it keeps away itself."""
+    leaving: bool = False
+    """Being deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,8 @@ class Occupancy:
         namespace, labels = text(metadata, "namespace"), dict(dig(metadata, "labels") or {})
         away = tuple(pod_terms(spec, "podAntiAffinity", namespace, labels))
         if away or any(selector.matches(labels) for where, selector in self.chosen if where in ("", namespace)):
-            self.neighbours.append(Neighbour(intern(namespace), text(metadata, "name"), node, labels, away))
+            leaving = dig(metadata, "deletionTimestamp") is not None
+            self.neighbours.append(Neighbour(intern(namespace), text(metadata, "name"), node, labels, away, leaving))
 
 
 def selectors_of(waiting: Iterable[Demand]) -> tuple[tuple[str, Selector], ...]:
@@ -125,7 +128,8 @@ def selectors_of(waiting: Iterable[Demand]) -> tuple[tuple[str, Selector], ...]:
     found: dict[tuple[str, Selector], None] = {}
     for demand in waiting:
         for term in (*demand.near, *demand.away):
-            found[term.namespaces[0] if len(term.namespaces) == 1 else "", term.selector] = None
+            one = len(term.namespaces) == 1 and term.namespace_selector.absent
+            found[term.namespaces[0] if one else "", term.selector] = None
         found |= {(demand.namespace, spread.selector): None for spread in demand.spreads}
     return tuple(found)
 

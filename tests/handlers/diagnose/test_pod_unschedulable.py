@@ -582,6 +582,58 @@ async def test_node_auto_provisioning_has_its_time() -> None:
     assert await outcome(inside) is Outcome.FOUND
 
 
+def selects(**labels: str) -> Body:
+    return {"matchLabels": labels}
+
+
+def beside(*terms: Body, topology: str = "kubernetes.io/hostname") -> Body:
+    required = [{"topologyKey": topology, **term} for term in terms]
+    return {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+
+
+OF_TEAM: Body = {"labelSelector": selects(app="web"), "namespaceSelector": selects(team="shop")}
+
+
+async def test_the_first_pod_of_a_group_of_labelled_namespaces_may_stand_anywhere() -> None:
+    inside = cluster()
+    inside.add("Namespace", "shop", "", metadata={"labels": {"team": "shop"}})
+    inside.waits(affinity=beside(OF_TEAM))
+    assert await outcome(inside) is Outcome.INCONCLUSIVE
+    inside.objects[0]["metadata"]["labels"]["team"] = "ops"
+    assert (await found(inside)).facts["cause"] == "pod-affinity"
+
+
+async def test_namespaces_and_a_selector_of_namespaces_are_a_union() -> None:
+    inside = cluster()
+    inside.add("Namespace", "ops", "", metadata={"labels": {"team": "ops"}})
+    inside.runs("cache-6f5d-aaaaa", namespace="ops")
+    both = {"labelSelector": selects(app="cache"), "namespaces": ["data"], "namespaceSelector": selects(team="ops")}
+    inside.waits(affinity=beside(both))
+    assert await outcome(inside) is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(("cpu", "cause"), [("9", "cpu"), ("1", "")])
+async def test_where_the_labels_of_namespaces_are_not_seen_affinity_is_not_made_the_cause(cpu: str, cause: str) -> None:
+    inside = cluster()
+    inside.waits(affinity=beside(OF_TEAM), requests={"cpu": cpu})
+    inside.denied = {"/api/v1/namespaces"}
+    check = await asked(CODE, inside)
+    assert [finding.facts["cause"] for finding in check.findings] == ([cause] if cause else [])
+    assert cause or (check.outcome is Outcome.INCONCLUSIVE and "403" in check.why)
+
+
+async def test_one_pod_must_meet_all_terms_of_an_affinity() -> None:
+    """One pod has the first label, another has the second: the scheduler counts neither."""
+    terms = ({"labelSelector": selects(app="cache")}, {"labelSelector": selects(tier="fast")})
+    inside = cluster()
+    inside.runs("cache-6f5d-aaaaa", labels={"app": "cache"})
+    inside.runs("other-6f5d-aaaaa", labels={"tier": "fast"})
+    inside.waits(affinity=beside(*terms))
+    assert (await found(inside)).facts["cause"] == "pod-affinity"
+    inside.runs("cache-6f5d-bbbbb", labels={"app": "cache", "tier": "fast"})
+    assert await outcome(inside) is Outcome.INCONCLUSIVE
+
+
 async def test_the_pods_of_one_workload_are_one_finding() -> None:
     inside = cluster(unschedulable=True)
     for last in ("aaaaa", "bbbbb", "ccccc"):
