@@ -17,6 +17,7 @@ from handlers.evidence.scheduling.rooms import UNSCHEDULABLE, Room, Taint
 from handlers.evidence.workloads.pods import Toleration
 
 CPU, MEMORY, DISK = "cpu", "memory", "ephemeral-storage"
+CORDON = Taint(UNSCHEDULABLE, "", "NoSchedule")
 STATE_TAINTS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "node.cilium.io/", "ToBeDeletedByCluster")
 """Taints that Kubernetes, the network and the autoscaler set and take away themselves, for what a node is just now."""
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
@@ -88,7 +89,7 @@ def _not_preferred(demand: Demand, room: Room) -> Iterator[Obstacle]:
 
 
 def _cordoned(demand: Demand, room: Room, _: Scheduling) -> Iterator[Obstacle]:
-    if room.cordoned and not tolerated(Taint(UNSCHEDULABLE, "", "NoSchedule"), demand.tolerations):
+    if room.cordoned and not tolerated(CORDON, demand.tolerations):
         yield Obstacle("cordon", "is cordoned")
 
 

@@ -50,10 +50,11 @@ class Answer:
 
     @property
     def lasting(self) -> tuple[Obstacle, ...]:
-        """The obstacles that count. A dead node is full of pods that are made anew elsewhere: back, it has room."""
-        if not any(obstacle.passing for obstacle in self.obstacles):
+        """The obstacles that count. A dead node is full of pods that are made anew elsewhere: back, it has room, and
+        those of its pods that are being deleted are gone."""
+        if not any(obstacle.passing and obstacle.cause == "node-state" for obstacle in self.obstacles):
             return self.obstacles
-        return tuple(item for item in self.obstacles if item.cause not in CAPACITY or item.for_good)
+        return tuple(item for item in self.obstacles if item.cause == "node-state" or _stays(item))
 
     @property
     def effort(self) -> int:
@@ -166,6 +167,10 @@ def _names(answers: list[Answer]) -> str:
 
 def _lack(answer: Answer) -> tuple[Decimal, str]:
     return sum((obstacle.short for obstacle in answer.lasting), NONE), answer.room.name
+
+
+def _stays(obstacle: Obstacle) -> bool:
+    return obstacle.for_good if obstacle.cause in CAPACITY else not obstacle.passing
 
 
 def _weight(obstacle: Obstacle) -> int:

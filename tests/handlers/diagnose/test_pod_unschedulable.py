@@ -237,6 +237,23 @@ async def test_an_unpopulated_zone_counts_only_among_nodes_that_the_pod_may_use(
     assert await outcome(inside) is Outcome.INCONCLUSIVE
 
 
+async def test_a_pod_that_is_being_deleted_is_not_counted_by_a_spread() -> None:
+    inside = uneven()[0]
+    next(one for one in inside.objects if one["kind"] == "Pod")["metadata"]["deletionTimestamp"] = at(timedelta(0))
+    assert await outcome(inside) is Outcome.INCONCLUSIVE
+
+
+async def test_a_cordoned_node_is_no_domain_where_the_spread_honours_taints() -> None:
+    inside = cluster(2)
+    inside.nodes["node-1"]["spec"]["unschedulable"] = True
+    inside.runs("web-5d9c7b8f6-aaaaa", labels=WEB)
+    pod = inside.waits(topologySpreadConstraints=[SPREAD | {"nodeTaintsPolicy": "Honor"}])
+    assert await outcome(inside) is Outcome.INCONCLUSIVE
+    pod["spec"]["topologySpreadConstraints"] = [SPREAD]
+    finding = await found(inside)
+    assert "node-0: would have 2 pods with app=web in its node, where another has 0" in " ".join(finding.because)
+
+
 async def test_the_nodes_that_its_selector_rules_out_are_asked_last() -> None:
     """The one node that it may have is cordoned; two others have another label."""
     inside = cluster(3)
@@ -429,6 +446,17 @@ async def test_where_all_nodes_for_it_are_dead_nobody_is_told_to_tolerate_the_ta
     check = await asked(CODE, inside)
     assert check.outcome is Outcome.CLEAR
     assert "waits for node-1, which has taint node.kubernetes.io/unreachable:NoSchedule for its state" in check.why
+
+
+async def test_pods_that_are_being_deleted_on_dead_nodes_keep_nobody_away_for_good() -> None:
+    inside = all_dead(full=False)
+    for name in ("node-1", "node-2"):
+        old = inside.runs(f"web-5d9c7b8f6-{name}", name, labels=WEB)
+        old["metadata"]["deletionTimestamp"] = at(timedelta(minutes=9))
+    inside.waits(affinity=anti(WEB))
+    check = await asked(CODE, inside)
+    assert check.outcome is Outcome.CLEAR
+    assert "waits for node-1, which has taint node.kubernetes.io/unreachable:NoSchedule" in check.why
 
 
 async def test_a_dead_node_does_not_excuse_what_no_empty_node_could_give() -> None:
