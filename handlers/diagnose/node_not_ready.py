@@ -13,7 +13,7 @@ from handlers.diagnose.short_pools import ShortPool, short_pools
 from handlers.diagnose.unregistered import Unregistered, unregistered
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
-from handlers.evidence.cluster import Node, NodeLeases, Nodes
+from handlers.evidence.cluster import Node, NodeLeases, Nodes, Pods
 from handlers.evidence.complaints import Complaints, Failure, never
 from handlers.evidence.compute import Instance, Instances
 from handlers.evidence.monitor import ActivityLog, NodeActivityLog
@@ -65,7 +65,7 @@ class Reason:
     codes=(CODE,),
     area="nodes",
     clear_without=ClearWithout(
-        (ActivityLog, NodeActivityLog, NodeLeases, NodeWarnings, Scheduling, Surroundings),
+        (ActivityLog, NodeActivityLog, NodeLeases, NodeWarnings, Pods, Scheduling, Surroundings),
         "every node says itself that it is Ready, and no machine is without one; the rest only tells why not",
     ),
 )
