@@ -7,22 +7,26 @@ from datetime import timedelta
 
 from handlers.diagnose.autoscaler_findings import CODE, at_most, backed_off, silent, unhealthy, unmet_claim
 from handlers.diagnose.cluster_autoscaler import ClusterAutoscaler, takers_of
-from handlers.diagnose.scheduling.words import about_volumes
+from handlers.diagnose.scheduling.words import only_about_volumes
 from handlers.diagnose.workload_findings import pods_of
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.autoscaling import AutoscalerStatus, NodeClaim, NodeClaims
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
+from handlers.evidence.cluster import ApiServer
 from handlers.evidence.compute import ScaleSets
 from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.evidence.scheduling.collect import Scheduling, Surroundings, waited_since, with_surroundings
 from handlers.evidence.scheduling.demands import Demand
 from handlers.evidence.scheduling.scale_up import ScaleUps
+from handlers.evidence.workloads.warnings import WarningEvents
 from handlers.model import Clear, Finding, Judgement, NotApplicable, Unavailable, Why
 
 PATIENCE = timedelta(minutes=2)
 """The cluster autoscaler looks every 10 s and says for every pod what it makes of it."""
 MACHINE_COMES = timedelta(minutes=5)
 """Node auto-provisioning (Karpenter) has a machine in two minutes or so."""
+SCHEDULES_NOT, KARPENTERS = "FailedScheduling", "Failed to schedule pod, "
+"""Karpenter's event of a pod has the reason of the scheduler's, and a text of its own."""
 LEAST_PRIORITY = -10
 """The cluster autoscaler adds no node for pods of a lower priority (expendable-pods-priority-cutoff)."""
 
@@ -31,7 +35,17 @@ LEAST_PRIORITY = -10
     codes=(CODE,),
     area="workloads",
     clear_without=ClearWithout(
-        (ActivityLog, NodeActivityLog, ScaleSets, Surroundings, ScaleUps, AutoscalerStatus, NodeClaims),
+        (
+            ActivityLog,
+            NodeActivityLog,
+            ScaleSets,
+            Surroundings,
+            ScaleUps,
+            AutoscalerStatus,
+            NodeClaims,
+            ApiServer,
+            WarningEvents,
+        ),
         "without a pod that waits for a node nothing is asked of an autoscaler",
     ),
 )
@@ -44,6 +58,7 @@ def autoscaler_stuck(
     ups: ScaleUps | Unavailable | NotApplicable,
     status: AutoscalerStatus | Unavailable | NotApplicable,
     claims: NodeClaims | Unavailable | NotApplicable,
+    warnings: WarningEvents | Unavailable | NotApplicable,
 ) -> Iterator[Judgement]:
     """Pods wait for a node, and the autoscaler adds none."""
     if isinstance(status, NotApplicable) and isinstance(claims, NotApplicable):
@@ -59,7 +74,7 @@ def autoscaler_stuck(
                     cluster, pools, sets, status, ups, waiting, takers_of(waiting, with_surroundings(waits, around))
                 )
             )
-        found += _of_provisioning(cluster, claims, waiting)
+        found += _of_provisioning(cluster, claims, waiting, warnings)
     yield from found
     if waits.complete and not found:
         yield Clear(
@@ -76,7 +91,7 @@ def _waiting(waits: Scheduling, cluster: ManagedCluster) -> Iterator[Demand]:
         patient = since is None or waits.taken_at - since >= patience
         expendable = demand.priority < LEAST_PRIORITY and not cluster.makes_own_nodes
         bound = demand.owner_kind == "DaemonSet" or demand.names_its_node
-        if patient and not (demand.nominated or about_volumes(demand.said) or bound or expendable):
+        if patient and not (demand.nominated or only_about_volumes(demand.said) or bound or expendable):
             yield demand
 
 
@@ -128,15 +143,32 @@ def _at_most(scaler: ClusterAutoscaler, pools: list[AgentPool], stuck: list[Dema
 
 
 def _of_provisioning(
-    cluster: ManagedCluster, claims: NodeClaims | Unavailable | NotApplicable, waiting: tuple[Demand, ...]
+    cluster: ManagedCluster,
+    claims: NodeClaims | Unavailable | NotApplicable,
+    waiting: tuple[Demand, ...],
+    warnings: WarningEvents | Unavailable | NotApplicable,
 ) -> Iterator[Judgement]:
-    """Karpenter: a claim that has waited for its machine since the pods wait."""
+    """Karpenter: a claim that has waited for its machine since the pods wait, or none at all."""
     if isinstance(claims, Unavailable):
         yield claims
     if isinstance(claims, NodeClaims):
         late = [claim for claim in claims.waiting if _is_late(claim, claims)]
         if late:
             yield unmet_claim(cluster, claims, late, list(waiting))
+        elif not claims.waiting:
+            yield _unclaimed(waiting, warnings)
+
+
+def _unclaimed(waiting: tuple[Demand, ...], warnings: WarningEvents | Unavailable | NotApplicable) -> Unavailable:
+    """Its pools' limits and requirements are not read: only it can say why it wants no node for these pods."""
+    pods = {f"{demand.namespace}/Pod/{demand.name}": f"{demand.namespace}/{demand.name}" for demand in waiting}
+    events = warnings.saying(SCHEDULES_NOT) if isinstance(warnings, WarningEvents) else ()
+    told = [event for event in events if event.subject in pods and event.message.startswith(KARPENTERS)]
+    last = max(told, key=lambda event: event.last, default=None)
+    who = pods[last.subject] if last else next(iter(pods.values()))
+    said = f"it says: {last.message}" if last else "the limits and requirements of its NodePools are not read"
+    none = "no claim of node auto-provisioning waits for a machine"
+    return Unavailable(f"the node for {who}", Why.ABSENT, f"{none}; {said}")
 
 
 def _is_late(claim: NodeClaim, claims: NodeClaims) -> bool:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from handlers.counted import counted
 from handlers.diagnose.node_machines import JOINING, OFF, gone_or_off, machine_of, may_be_off
+from handlers.diagnose.scheduling.held_up import held_up
 from handlers.diagnose.short_pools import ShortPool, short_pools
 from handlers.diagnose.unregistered import Unregistered, unregistered
 from handlers.engine.declare import ClearWithout, diagnostic
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
-from handlers.evidence.cluster import Node, NodeLeases, Nodes
+from handlers.evidence.cluster import Node, NodeLeases, Nodes, Pods
 from handlers.evidence.complaints import Complaints, Failure, never
 from handlers.evidence.compute import Instance, Instances
 from handlers.evidence.monitor import ActivityLog, NodeActivityLog
 from handlers.evidence.node_warnings import NodeWarnings
+from handlers.evidence.scheduling.collect import Scheduling, Surroundings, with_surroundings
 from handlers.evidence.system_namespaces import SYSTEM_NAMESPACE
 from handlers.model import Clear, Finding, Judgement, NotApplicable, Unavailable
 
@@ -63,7 +65,7 @@ class Reason:
     codes=(CODE,),
     area="nodes",
     clear_without=ClearWithout(
-        (ActivityLog, NodeActivityLog, NodeLeases, NodeWarnings),
+        (ActivityLog, NodeActivityLog, NodeLeases, NodeWarnings, Pods, Scheduling, Surroundings),
         "every node says itself that it is Ready, and no machine is without one; the rest only tells why not",
     ),
 )
@@ -75,9 +77,12 @@ def node_not_ready(
     leases: NodeLeases | Unavailable,
     warnings: NodeWarnings | NotApplicable | Unavailable,
     complaints: Complaints,
+    waits: Scheduling | Unavailable | NotApplicable,
+    around: Surroundings | Unavailable | NotApplicable,
 ) -> Iterator[Judgement]:
     """A node is not Ready, or is not there although its machine runs or its pool wants it; why, by elimination."""
     excused = []
+    held = held_up(with_surroundings(waits, around)) if isinstance(waits, Scheduling) else {}
     for node in nodes.nodes:
         if node.is_ready:
             continue
@@ -87,9 +92,9 @@ def node_not_ready(
         if excuse:
             excused.append(f"{node.name} {excuse}")
         elif not may_be_off(node, pool, machine, instances):
-            yield _not_ready(
-                cluster, node, pool, _reason(node, machine, instances, leases), nodes, warnings, complaints
-            )
+            reason = _reason(node, machine, instances, leases)
+            finding = _not_ready(cluster, node, pool, reason, nodes, warnings, complaints)
+            yield replace(finding, affects=(*finding.affects, *held.get(node.name, ())))
     still_open: list[Unavailable] = [] if isinstance(instances, Instances) else [instances]
     if nodes.complete and isinstance(instances, Instances):
         still_open += instances.gaps

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import ROUND_CEILING, Decimal, InvalidOperation
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, InvalidOperation
 
 Amounts = Mapping[str, Decimal]
 """How much of each resource: CPUs, bytes, or a count."""
@@ -57,17 +57,28 @@ def spoken(resource: str, amount: Decimal) -> str:
 
 def written(resource: str, amount: Decimal) -> str:
     """An amount as a manifest has it: `2500m`, `1229Mi`, `3`. Rounded up, so that what asks for it gets enough."""
+    return _written(resource, amount, ROUND_CEILING)
+
+
+def written_within(resource: str, amount: Decimal) -> str:
+    """The same rounded down, so that it fits into what is free; empty where nothing is left of it."""
+    least = _written(resource, amount, ROUND_FLOOR)
+    return least if least.rstrip("Mim") != "0" and amount > 0 else ""
+
+
+def _written(resource: str, amount: Decimal, rounding: str) -> str:
     if resource == "cpu":
-        return _whole(amount) if amount == amount.to_integral_value() else f"{_whole(amount * 1000)}m"
-    return f"{_whole(amount / _MIB)}Mi" if _in_bytes(resource) else _whole(amount)
+        whole = amount == amount.to_integral_value()
+        return _whole(amount, rounding) if whole else f"{_whole(amount * 1000, rounding)}m"
+    return f"{_whole(amount / _MIB, rounding)}Mi" if _in_bytes(resource) else _whole(amount, rounding)
 
 
 def _in_bytes(resource: str) -> bool:
     return resource in _IN_BYTES or resource.startswith("hugepages-")
 
 
-def _whole(amount: Decimal) -> str:
-    return str(int(amount.to_integral_value(rounding=ROUND_CEILING)))
+def _whole(amount: Decimal, rounding: str) -> str:
+    return str(int(amount.to_integral_value(rounding=rounding)))
 
 
 def _short(amount: Decimal) -> str:

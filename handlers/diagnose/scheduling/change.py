@@ -10,7 +10,7 @@ from handlers.diagnose.scheduling.obstacles import Obstacle
 from handlers.diagnose.scheduling.topology import values_of
 from handlers.diagnose.scheduling.verdict import CAPACITY, Verdict
 from handlers.evidence.azure import AgentPool, AgentPools, ManagedCluster
-from handlers.evidence.quantities import NONE, spoken, written
+from handlers.evidence.quantities import NONE, spoken, written, written_within
 from handlers.evidence.scheduling.collect import Scheduling
 from handlers.evidence.scheduling.demands import Demand
 from handlers.evidence.scheduling.rooms import Room
@@ -32,7 +32,8 @@ def facts_of(
     demand = verdict.demand
     answer = next(iter(verdict.nearest), None)
     room = answer.room if answer else None
-    obstacle = next((obstacle for obstacle in answer.obstacles if obstacle.cause == cause), None) if answer else None
+    mine = [obstacle for obstacle in answer.obstacles if obstacle.cause == cause] if answer else []
+    obstacle = min(mine, key=lambda obstacle: obstacle.passing, default=None)
     kind, _, owner = demand.workload.partition("/")
     return {
         "namespace": demand.namespace,
@@ -44,7 +45,6 @@ def facts_of(
         "pods": [demand.name for demand in group],
         "cause": cause,
         "said": demand.said,
-        "nodes": len(verdict.answers),
         "node": room.name if room else "",
         "nearest": [answer.room.name for answer in verdict.nearest],
         "to_uncordon": [answer.room.name for answer in verdict.nearest][:5],
@@ -86,17 +86,18 @@ def _of_room(waits: Scheduling, verdict: Verdict, obstacle: Obstacle | None) -> 
     """How much is asked for, how much is free at best, and how much the largest node could ever give."""
     resource = obstacle.resource if obstacle else ""
     wanted = verdict.demand.requests.get(resource, NONE)
-    chosen = [
-        answer.room for answer in verdict.answers if not {o.cause for o in answer.obstacles} - CAPACITY - {"cordon"}
-    ]
-    whole = max((room.allocatable.get(resource, NONE) for room in chosen), default=NONE)
-    free = max((waits.free(room, resource) for room in chosen), default=NONE)
+    chosen = [answer for answer in verdict.answers if not {o.cause for o in answer.obstacles} - CAPACITY - {"cordon"}]
+    whole = max((answer.room.allocatable.get(resource, NONE) for answer in chosen), default=NONE)
+    in_use = [answer.room for answer in chosen if all(o.cause != "cordon" for o in answer.obstacles)]
+    free = max((waits.free(room, resource) for room in in_use), default=NONE)
+    only = [answer.room for answer in chosen if all(o.resource == resource for o in answer.obstacles)]
+    enough = max((waits.free(room, resource) for room in only), default=NONE)
     return {
         "resource": resource,
         "requested": _asked(resource, wanted) if resource else "",
         "requested_written": written(resource, wanted) if resource else "",
         "free": spoken(resource, max(free, NONE)) if resource else "",
-        "free_written": written(resource, max(free, NONE)) if resource else "",
+        "fits_with": written_within(resource, enough) if resource else "",
         "largest": spoken(resource, whole) if resource else "",
         "too_large": bool(resource) and wanted > whole,
     }

@@ -7,7 +7,7 @@ from handlers.evidence.quantities import NONE
 from handlers.evidence.scheduling.demands import Demand
 from handlers.evidence.scheduling.rooms import Room
 
-OF_ONE_NODE = CAPACITY | {"cordon", "host-port", "anti-affinity"}
+OF_ONE_NODE = CAPACITY | {"cordon", "node-state", "host-port", "anti-affinity"}
 """What keeps a pod off the nodes there are, and not off a new one like them."""
 
 

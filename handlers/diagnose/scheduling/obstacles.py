@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from handlers.evidence.quantities import NONE, spoken
@@ -16,8 +17,17 @@ from handlers.evidence.scheduling.rooms import UNSCHEDULABLE, Room, Taint
 from handlers.evidence.workloads.pods import Toleration
 
 CPU, MEMORY, DISK = "cpu", "memory", "ephemeral-storage"
+CORDON = Taint(UNSCHEDULABLE, "", "NoSchedule")
 STATE_TAINTS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "node.cilium.io/", "ToBeDeletedByCluster")
 """Taints that Kubernetes, the network and the autoscaler set and take away themselves, for what a node is just now."""
+OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
+"""Only a person sets it, so that the pods of a dead node move at once, and only a person takes it off."""
+MEMORY_PRESSURE = "node.kubernetes.io/memory-pressure"
+SECONDS = 10
+"""Digits of a time in seconds since 1970."""
+SETTLES = timedelta(minutes=10)
+"""A node that is Ready has lost such a taint by then: its network comes in less, and the kubelet holds a pressure for
+five minutes after it has passed. What stays is stuck, and no other question is about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +43,8 @@ class Obstacle:
     taint: Taint | None = None
     passing: bool = False
     """Kubernetes took the node out because of its state (not Ready, no disk left), and will put it back itself."""
+    for_good: bool = False
+    """Of capacity: it asks for more than the empty node has."""
 
 
 def obstacles(demand: Demand, room: Room, seen: Scheduling) -> Iterator[Obstacle]:
@@ -77,21 +89,45 @@ def _not_preferred(demand: Demand, room: Room) -> Iterator[Obstacle]:
 
 
 def _cordoned(demand: Demand, room: Room, _: Scheduling) -> Iterator[Obstacle]:
-    if room.cordoned and not tolerated(Taint(UNSCHEDULABLE, "", "NoSchedule"), demand.tolerations):
+    if room.cordoned and not tolerated(CORDON, demand.tolerations):
         yield Obstacle("cordon", "is cordoned")
 
 
-def _tainted(demand: Demand, room: Room, _: Scheduling) -> Iterator[Obstacle]:
+def _tainted(demand: Demand, room: Room, seen: Scheduling) -> Iterator[Obstacle]:
     for taint in room.taints:
         if not tolerated(taint, demand.tolerations):
-            passing = taint.key.startswith(STATE_TAINTS)
-            yield Obstacle("taint", f"has taint {taint}, which the pod does not tolerate", taint=taint, passing=passing)
+            yield _repelled_by(taint, room, seen.taken_at)
+
+
+def _repelled_by(taint: Taint, room: Room, now: datetime) -> Obstacle:
+    if not taint.key.startswith(STATE_TAINTS):
+        return Obstacle("taint", f"has taint {taint}, which the pod does not tolerate", taint=taint)
+    if taint.key == OUT_OF_SERVICE:
+        return Obstacle("node-state", f"has taint {taint}, which somebody set", taint=taint)
+    passing = _passes(taint, room, now)
+    since = f" since {room.ready_since:%Y-%m-%d %H:%M} UTC" if room.ready_since else ""
+    still = "" if passing else f", though it is Ready{since}"
+    return Obstacle("node-state", f"has taint {taint} for its state{still}", taint=taint, passing=passing)
+
+
+def _passes(taint: Taint, room: Room, now: datetime) -> bool:
+    """Whether the taint goes by itself, or another question is about it: a node that is not Ready, or lacks memory."""
+    if not room.ready or taint.key == MEMORY_PRESSURE:
+        return True
+    since = room.pressures.get(taint.key) or _set_at(taint) or room.ready_since
+    return since is not None and now - since < SETTLES
+
+
+def _set_at(taint: Taint) -> datetime | None:
+    """The cluster autoscaler writes into the taint when it began to take the node away."""
+    of_autoscaler = taint.key.startswith("ToBeDeleted") and taint.value.isdigit() and len(taint.value) == SECONDS
+    return datetime.fromtimestamp(int(taint.value), UTC) if of_autoscaler else None
 
 
 def _crowded(demand: Demand, room: Room, seen: Scheduling) -> Iterator[Obstacle]:
     most, there = int(room.allocatable.get("pods", NONE)), seen.count.get(room.name, 0)
     if there + 1 > most:
-        yield Obstacle("pods-per-node", f"has {there} of {most} pods")
+        yield Obstacle("pods-per-node", f"has {there} of {most} pods", for_good=not most)
 
 
 def _too_small(demand: Demand, room: Room, seen: Scheduling) -> Iterator[Obstacle]:
@@ -105,9 +141,10 @@ def _lacking(resource: str, wanted: Decimal, free: Decimal, whole: Decimal) -> O
     cause = resource if resource in (CPU, MEMORY, DISK) else "extended-resource"
     what = {CPU: "CPU", DISK: "ephemeral storage"}.get(resource, resource)
     if not whole:
-        return Obstacle(cause, f"has no {what}, {spoken(resource, wanted)} requested", resource, wanted)
+        none = f"has no {what}, {spoken(resource, wanted)} requested"
+        return Obstacle(cause, none, resource, wanted, for_good=True)
     told = f"{what}: {_plain(resource, free)} of {spoken(resource, whole)} free, {_plain(resource, wanted)} requested"
-    return Obstacle(cause, told, resource, wanted - free)
+    return Obstacle(cause, told, resource, wanted - free, for_good=wanted > whole)
 
 
 def _plain(resource: str, amount: Decimal) -> str:

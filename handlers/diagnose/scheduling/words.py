@@ -27,6 +27,7 @@ _OF_VOLUMES = (
     "unbound immediate PersistentVolumeClaims",
     "didn't find available persistent volumes to bind",
     "did not have enough free storage",
+    "waiting for ephemeral volume controller to create the persistentvolumeclaim",
 )
 _CLAIM_GONE = compile_linear(r'persistentvolumeclaim "[^"]{1,253}" (not found|is being deleted|bound to non-existent)')
 _PREEMPTION = " preemption:"
@@ -47,6 +48,16 @@ def told_causes(said: str) -> tuple[str, ...]:
 def about_volumes(said: str) -> bool:
     """A claim that is missing or not bound: its volume is the question, and no node is."""
     return any(words in said for words in _OF_VOLUMES) or _CLAIM_GONE.search(said) is not None
+
+
+def only_about_volumes(said: str) -> bool:
+    """Where it names something else, too, some node would do but for that."""
+    return about_volumes(said) and not told_causes(said)
+
+
+def being_made(said: str) -> bool:
+    """A volume that is made before its pod has a node: for some seconds every such claim is without one."""
+    return _OF_VOLUMES[0] in said
 
 
 def shortened(said: str) -> str:

@@ -50,6 +50,10 @@ class PodTerm:
     def chooses(self, namespace: str, labels: Labels, namespace_labels: Mapping[str, Labels]) -> bool:
         return self.selector.matches(labels) and self.covers(namespace, namespace_labels)
 
+    def unseen(self, namespace_labels: Mapping[str, Labels]) -> bool:
+        """Whether it is about namespaces by their labels, and no namespace's labels were seen."""
+        return bool(self.namespace_selector.requirements) and not namespace_labels
+
     def covers(self, namespace: str, namespace_labels: Mapping[str, Labels]) -> bool:
         """Whether it is about pods of this namespace."""
         if namespace in self.namespaces or self.namespace_selector.everything:
@@ -126,6 +130,10 @@ class Demand:
         terms = self.node_terms or ()
         named = any(_is_a_name(label) for label in self.node_selector)
         return named or (bool(terms) and all(any(map(_is_a_name, (*term.labels, *term.fields))) for term in terms))
+
+    def sees_namespaces(self, namespace_labels: Mapping[str, Labels]) -> bool:
+        """Whether all is known of the namespaces that its rules are about."""
+        return not any(term.unseen(namespace_labels) for term in (*self.near, *self.away))
 
     @property
     def workload(self) -> str:

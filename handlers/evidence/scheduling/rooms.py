@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import Decimal
 from sys import intern
 from typing import Any
@@ -20,10 +21,17 @@ from handlers.evidence.scheduling.demands import (
     requests,
 )
 from handlers.evidence.selectors import Labels, Requirement, Selector
-from handlers.evidence.wire import dig, need_text, rows, text
+from handlers.evidence.wire import dig, moment, need_text, rows, text
 from handlers.evidence.workloads.containers import resources
 
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
+_PRESSURES = {
+    "MemoryPressure": "node.kubernetes.io/memory-pressure",
+    "DiskPressure": "node.kubernetes.io/disk-pressure",
+    "PIDPressure": "node.kubernetes.io/pid-pressure",
+    "NetworkUnavailable": "node.kubernetes.io/network-unavailable",
+}
+"""Conditions of a node, and the taint that Kubernetes sets while they hold."""
 ZONE_LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
 """Labels of a volume that the scheduler compares with those of the node."""
 _SEVERAL = "__"
@@ -52,6 +60,11 @@ class Room:
     taints: tuple[Taint, ...]
     cordoned: bool
     allocatable: Amounts
+    ready: bool = True
+    ready_since: datetime | None = None
+    """Since when it is Ready, where it is."""
+    pressures: Mapping[str, datetime | None] = field(default_factory=dict)
+    """Since when it is short of something, by the taint that this sets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +77,8 @@ class Neighbour:
     labels: Labels
     away: tuple[PodTerm, ...]
     """Whom it keeps away itself."""
+    leaving: bool = False
+    """Being deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +119,8 @@ class Occupancy:
         namespace, labels = text(metadata, "namespace"), dict(dig(metadata, "labels") or {})
         away = tuple(pod_terms(spec, "podAntiAffinity", namespace, labels))
         if away or any(selector.matches(labels) for where, selector in self.chosen if where in ("", namespace)):
-            self.neighbours.append(Neighbour(intern(namespace), text(metadata, "name"), node, labels, away))
+            leaving = dig(metadata, "deletionTimestamp") is not None
+            self.neighbours.append(Neighbour(intern(namespace), text(metadata, "name"), node, labels, away, leaving))
 
 
 def selectors_of(waiting: Iterable[Demand]) -> tuple[tuple[str, Selector], ...]:
@@ -112,13 +128,16 @@ def selectors_of(waiting: Iterable[Demand]) -> tuple[tuple[str, Selector], ...]:
     found: dict[tuple[str, Selector], None] = {}
     for demand in waiting:
         for term in (*demand.near, *demand.away):
-            found[term.namespaces[0] if len(term.namespaces) == 1 else "", term.selector] = None
+            one = len(term.namespaces) == 1 and term.namespace_selector.absent
+            found[term.namespaces[0] if one else "", term.selector] = None
         found |= {(demand.namespace, spread.selector): None for spread in demand.spreads}
     return tuple(found)
 
 
 def read_room(body: Mapping[str, Any]) -> Room:
     """A node from its wire body."""
+    holding = [row for row in rows(body, "status", "conditions") if text(row, "status") == "True"]
+    since = {text(row, "type"): moment(text(row, "lastTransitionTime")) for row in holding}
     labels = dict(dig(body, "metadata", "labels") or {})
     return Room(
         name=intern(need_text(body, "metadata", "name")),
@@ -127,6 +146,9 @@ def read_room(body: Mapping[str, Any]) -> Room:
         taints=tuple(_taints(body)),
         cordoned=dig(body, "spec", "unschedulable") is True,
         allocatable=resources(dig(body, "status", "allocatable")),
+        ready="Ready" in since,
+        ready_since=since.get("Ready"),
+        pressures={taint: since[kind] for kind, taint in _PRESSURES.items() if kind in since},
     )
 
 

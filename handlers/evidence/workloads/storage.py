@@ -35,6 +35,7 @@ class Claim:
     volume: str
     volume_mode: str
     created: datetime | None
+    deleting: datetime | None = None
 
     @property
     def subject(self) -> str:
@@ -199,6 +200,7 @@ def read_claim(body: Mapping[str, Any]) -> Claim:
         volume=text(spec, "volumeName"),
         volume_mode=text(spec, "volumeMode") or "Filesystem",
         created=moment(text(metadata, "creationTimestamp")),
+        deleting=moment(text(metadata, "deletionTimestamp")),
     )
 
 

@@ -12,8 +12,9 @@ import pytest
 from handlers.diagnose.scheduling.alike import alike, judge_all
 from handlers.diagnose.scheduling.verdict import judge
 from handlers.evidence.scheduling.collect import Scheduling
-from handlers.evidence.scheduling.demands import Demand, read_demand
-from handlers.evidence.scheduling.rooms import Occupancy, read_room, selectors_of
+from handlers.evidence.scheduling.demands import Demand, NodeTerm, read_demand
+from handlers.evidence.scheduling.rooms import Occupancy, Volume, read_room, selectors_of
+from handlers.evidence.selectors import Requirement
 from tests.handlers.diagnose.bodies import Body
 from tests.handlers.diagnose.test_pod_unschedulable import SPREAD, anti, near
 
@@ -44,10 +45,17 @@ def seen(demands: list[Demand], *pods: Body) -> Scheduling:
     swept = Occupancy(selectors_of(demands))
     for pod in (standing({"app": "other"}, "4"), *pods):
         swept.add(pod)
+    held = {f"{demand.namespace}/{claim}": zonal(demand, claim) for demand in demands for claim in demand.volume_claims}
     return Scheduling(
         source="", taken_at=AT, waiting=tuple(demands), rooms=tuple(rooms), used=swept.used, count=swept.count,
-        neighbours=tuple(swept.neighbours),
+        neighbours=tuple(swept.neighbours), volumes=held,
     )  # fmt: skip
+
+
+def zonal(demand: Demand, claim: str) -> Volume:
+    """The disk of a claim; a claim whose name ends in a number has its disk on that node."""
+    host = Requirement("kubernetes.io/hostname", "In", (f"node-{claim[-1]}" if claim[-1].isdigit() else "node-0",))
+    return Volume(f"{demand.namespace}/{claim}", f"pv-{claim}", (NodeTerm((host,), ()),), ())
 
 
 def standing(labels: Body, cpu: str = "1", **spec: Any) -> Body:
@@ -59,6 +67,18 @@ def standing(labels: Body, cpu: str = "1", **spec: Any) -> Body:
 def test_five_hundred_workloads_that_ask_for_the_same_are_one_question() -> None:
     demands = [waiting(number) for number in range(500)]
     assert [len(group) for group in alike(demands, seen(demands))] == [500]
+
+
+def of_one_set(number: int, claim: str, **spec: Any) -> Demand:
+    """As a stateful set makes its pods: each has its own name among its labels, and its own claim."""
+    demand = waiting(0, volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": claim}}], **spec)
+    labels = {"app": "web", "statefulset.kubernetes.io/pod-name": f"web-{number}"}
+    return replace(demand, name=f"web-{number}", labels=labels)
+
+
+def test_five_hundred_pods_of_one_stateful_set_are_as_many_questions_as_they_have_places() -> None:
+    demands = [of_one_set(number, f"data-{number % 3}", affinity=anti({"app": "web"})) for number in range(500)]
+    assert [len(group) for group in alike(demands, seen(demands))] == [167, 167, 166]
 
 
 SPECS: dict[str, Body] = {

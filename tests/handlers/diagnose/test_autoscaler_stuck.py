@@ -230,6 +230,37 @@ async def test_a_claim_that_is_a_minute_old_is_waited_for() -> None:
     assert (await asked(CODE, provisioned("no capacity", ago=1))).outcome is Outcome.CLEAR
 
 
+async def test_node_auto_provisioning_that_makes_no_claim_is_left_open() -> None:
+    inside = provisioned("")
+    inside.claims.clear()
+    check = await asked(CODE, inside)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert f"the node for shop/{POD}: absent, no claim of node auto-provisioning waits for a machine" in check.why
+    assert "the limits and requirements of its NodePools are not read" in check.why
+
+
+async def test_what_node_auto_provisioning_says_of_a_pod_is_quoted() -> None:
+    inside = provisioned("")
+    inside.claims.clear()
+    about = {"kind": "Pod", "namespace": "shop", "name": POD}
+    for name, said in (
+        ("e8", "0/1 nodes are available"),
+        ("e9", 'Failed to schedule pod, all available instance types exceed limits for nodepool: "default"'),
+    ):
+        inside.add(
+            "Event",
+            name,
+            type="Warning",
+            reason="FailedScheduling",
+            message=said,
+            involvedObject=about,
+            lastTimestamp=at(timedelta(minutes=1)),
+        )
+    check = await asked(CODE, inside)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert "it says: Failed to schedule pod, all available instance types exceed limits for nodepool" in check.why
+
+
 @pytest.mark.parametrize("denied", ["cluster-autoscaler-status", "/api/v1/pods", "/api/v1/nodes"])
 async def test_where_the_proof_is_denied_it_stays_open(denied: str) -> None:
     inside = cluster(status(target=1, most=1), AT_MOST)

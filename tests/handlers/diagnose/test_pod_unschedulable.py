@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from handlers.model import Finding, Outcome
-from tests.handlers.diagnose.bodies import Body, at
+from tests.handlers.diagnose.bodies import NOW, Body, at
 from tests.handlers.diagnose.inside import Inside, page
-from tests.handlers.diagnose.wire import asked
+from tests.handlers.diagnose.wire import asked, diagnosed
 from tests.handlers.diagnose.wire import found as the_one_found
 
 CODE = "pod-unschedulable"
@@ -237,6 +237,23 @@ async def test_an_unpopulated_zone_counts_only_among_nodes_that_the_pod_may_use(
     assert await outcome(inside) is Outcome.INCONCLUSIVE
 
 
+async def test_a_pod_that_is_being_deleted_is_not_counted_by_a_spread() -> None:
+    inside = uneven()[0]
+    next(one for one in inside.objects if one["kind"] == "Pod")["metadata"]["deletionTimestamp"] = at(timedelta(0))
+    assert await outcome(inside) is Outcome.INCONCLUSIVE
+
+
+async def test_a_cordoned_node_is_no_domain_where_the_spread_honours_taints() -> None:
+    inside = cluster(2)
+    inside.nodes["node-1"]["spec"]["unschedulable"] = True
+    inside.runs("web-5d9c7b8f6-aaaaa", labels=WEB)
+    pod = inside.waits(topologySpreadConstraints=[SPREAD | {"nodeTaintsPolicy": "Honor"}])
+    assert await outcome(inside) is Outcome.INCONCLUSIVE
+    pod["spec"]["topologySpreadConstraints"] = [SPREAD]
+    finding = await found(inside)
+    assert "node-0: would have 2 pods with app=web in its node, where another has 0" in " ".join(finding.because)
+
+
 async def test_the_nodes_that_its_selector_rules_out_are_asked_last() -> None:
     """The one node that it may have is cordoned; two others have another label."""
     inside = cluster(3)
@@ -256,7 +273,39 @@ async def test_a_tainted_pool_with_room_does_not_hide_that_the_others_are_full()
     finding = await found(inside)
     assert (finding.facts["cause"], finding.facts["node"]) == ("cpu", "node-1")
     assert finding.because[1] == "1 node: node-1: CPU: 0.5 of 4 CPUs free, 1 requested"
-    assert finding.facts["free_written"] == "500m"
+    assert finding.facts["fits_with"] == "500m"
+
+
+LOWER = "kubectl set resources"
+
+
+async def test_a_lower_request_is_rounded_down_to_what_is_free() -> None:
+    inside = cluster(allocatable={"memory": "4497008128"})
+    inside.waits(requests={"memory": "5Gi"})
+    finding = await found(inside)
+    assert f"{LOWER} deployment web --namespace shop --requests memory=4288Mi" in page("Fix", finding)
+
+
+@pytest.mark.parametrize("free", ["0", "524288"])
+async def test_where_nothing_is_free_no_lower_request_is_named(free: str) -> None:
+    inside = cluster(allocatable={"memory": free})
+    inside.waits(requests={"memory": "5Gi"})
+    assert LOWER not in page("Fix", await found(inside))
+
+
+async def test_where_it_lacks_more_than_that_no_lower_request_is_enough() -> None:
+    inside = cluster()
+    inside.waits(requests={"cpu": "9", "memory": "99Gi"})
+    assert LOWER not in page("Fix", await found(inside))
+
+
+async def test_room_on_a_cordoned_node_is_not_free() -> None:
+    inside = cluster(2)
+    inside.nodes["node-0"]["spec"]["unschedulable"] = True
+    fills(inside, "node-1")
+    inside.waits(requests={"cpu": "9"})
+    finding = await found(inside)
+    assert (finding.facts["free"], finding.facts["fits_with"]) == ("0.1 CPUs", "100m")
 
 
 async def test_init_containers_sidecars_and_overhead_count() -> None:
@@ -291,10 +340,64 @@ async def test_a_pod_with_scheduling_gates_is_held_back_on_purpose() -> None:
     assert await outcome(inside) is Outcome.CLEAR
 
 
-async def test_a_pod_whose_claim_is_not_bound_is_a_matter_of_its_volume() -> None:
+UNBOUND = "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: none"
+DATA = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
+
+
+def with_claim(said: str, phase: str = "Bound", **spec: Any) -> Inside:
+    """A pod with a claim that shows nothing wrong."""
     inside = cluster()
-    inside.waits(said="0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: none")
+    inside.waits(said=said, volumes=[DATA], **spec)
+    asks = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "10Gi"}}, "storageClassName": ""}
+    inside.add("PersistentVolumeClaim", "data", spec=asks, status={"phase": phase})
+    inside.more_inside["/apis/storage.k8s.io/v1/storageclasses"] = []
+    return inside
+
+
+async def test_a_pod_whose_claim_is_not_bound_is_a_matter_of_its_volume() -> None:
+    inside = with_claim(UNBOUND, phase="Lost")
+    check = await asked(CODE, inside)
+    assert check.outcome is Outcome.CLEAR
+    assert "shop/web-5d9c7b8f6-x2x4z waits for its volume: 0/1 nodes are available: pod has unbound" in check.why
+    assert (await asked("volume-unbound", inside)).outcome is Outcome.FOUND
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        UNBOUND,
+        "0/1 nodes are available: 1 node(s) didn't find available persistent volumes to bind.",
+        '0/1 nodes are available: persistentvolumeclaim "data" not found.',
+        '0/1 nodes are available: waiting for ephemeral volume controller to create the persistentvolumeclaim "x-y".',
+    ],
+)
+async def test_a_pod_that_waits_for_a_volume_of_which_nobody_says_what_is_wrong_is_left_open(said: str) -> None:
+    inside = with_claim(said)
+    assert (await asked("volume-unbound", inside)).outcome is Outcome.CLEAR
+    check = await asked(CODE, inside)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert f"the scheduler says {said.partition(' preemption')[0]}" in check.why
+
+
+async def test_a_volume_that_is_being_made_is_waited_for() -> None:
+    inside = with_claim(UNBOUND)
+    pod = next(one for one in inside.objects if one["kind"] == "Pod")
+    pod["status"]["conditions"][0]["lastTransitionTime"] = at(timedelta(minutes=1))
     assert await outcome(inside) is Outcome.CLEAR
+
+
+async def test_a_pod_that_also_lacks_cpu_is_compared_with_the_nodes() -> None:
+    said = "0/2 nodes are available: 1 node(s) didn't find available persistent volumes to bind, 1 Insufficient cpu."
+    inside = with_claim(said, requests={"cpu": "9"})
+    assert (await found(inside)).facts["cause"] == "cpu"
+
+
+async def test_claims_that_may_not_be_seen_leave_open_whether_the_volume_is_it() -> None:
+    inside = with_claim(UNBOUND, phase="Lost")
+    inside.denied = {"persistentvolumeclaims"}
+    check = await asked(CODE, inside)
+    assert check.outcome is Outcome.INCONCLUSIVE
+    assert "403" in check.why
 
 
 async def test_a_pod_that_waits_for_some_seconds_is_no_problem_yet() -> None:
@@ -303,11 +406,171 @@ async def test_a_pod_that_waits_for_some_seconds_is_no_problem_yet() -> None:
     assert await outcome(inside) is Outcome.CLEAR
 
 
+SYSTEMS = {"key": "CriticalAddonsOnly", "value": "true", "effect": "NoSchedule"}
+UNREACHABLE = {"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}
+
+
+def dead(inside: Inside, name: str) -> None:
+    """The node's kubelet has been silent for fifteen minutes."""
+    ready = {"type": "Ready", "status": "Unknown", "lastTransitionTime": at(timedelta(minutes=15))}
+    inside.nodes[name]["status"]["conditions"] = [ready]
+    inside.nodes[name]["spec"]["taints"] = [UNREACHABLE.copy()]
+
+
+def fills(inside: Inside, name: str, cpu: str = "3900m") -> None:
+    inside.runs(f"full-{name}-1", name, spec={"containers": [{"resources": {"requests": {"cpu": cpu}}}]})
+
+
+def all_dead(*, full: bool) -> Inside:
+    """A node for AKS's own pods, and two for all others, which are dead."""
+    inside = cluster(3)
+    inside.nodes["node-0"]["spec"]["taints"] = [SYSTEMS]
+    for name in ("node-1", "node-2"):
+        dead(inside, name)
+        if full:
+            fills(inside, name)
+    return inside
+
+
 async def test_a_node_that_is_not_ready_is_its_own_problem() -> None:
-    taint = {"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}
-    inside = cluster(taints=[taint])
+    inside = cluster()
+    dead(inside, "node-0")
     inside.waits()
     assert await outcome(inside) is Outcome.CLEAR
+
+
+@pytest.mark.parametrize("full", [False, True])
+async def test_where_all_nodes_for_it_are_dead_nobody_is_told_to_tolerate_the_taint_of_the_others(full: bool) -> None:
+    inside = all_dead(full=full)
+    inside.waits(requests={"cpu": "1"})
+    check = await asked(CODE, inside)
+    assert check.outcome is Outcome.CLEAR
+    assert "waits for node-1, which has taint node.kubernetes.io/unreachable:NoSchedule for its state" in check.why
+
+
+async def test_pods_that_are_being_deleted_on_dead_nodes_keep_nobody_away_for_good() -> None:
+    inside = all_dead(full=False)
+    for name in ("node-1", "node-2"):
+        old = inside.runs(f"web-5d9c7b8f6-{name}", name, labels=WEB)
+        old["metadata"]["deletionTimestamp"] = at(timedelta(minutes=9))
+    inside.waits(affinity=anti(WEB))
+    check = await asked(CODE, inside)
+    assert check.outcome is Outcome.CLEAR
+    assert "waits for node-1, which has taint node.kubernetes.io/unreachable:NoSchedule" in check.why
+
+
+async def test_a_dead_node_does_not_excuse_what_no_empty_node_could_give() -> None:
+    inside = all_dead(full=False)
+    inside.waits(requests={"cpu": "9"})
+    finding = await found(inside)
+    assert (finding.facts["cause"], finding.facts["too_large"]) == ("cpu", True)
+
+
+async def test_a_dead_node_does_not_hide_that_the_others_are_full() -> None:
+    inside = all_dead(full=True)
+    inside.room("node-3")
+    fills(inside, "node-3")
+    inside.waits(requests={"cpu": "1"})
+    finding = await found(inside)
+    assert (finding.facts["cause"], finding.facts["node"]) == ("cpu", "node-3")
+
+
+async def test_no_pod_is_told_to_tolerate_a_taint_that_kubernetes_sets() -> None:
+    inside = cluster()
+    dead(inside, "node-0")
+    inside.nodes["node-0"]["spec"]["unschedulable"] = True
+    inside.waits()
+    finding = await found(inside)
+    assert finding.facts["cause"] == "cordon"
+    assert "tolerations" not in page("Fix", finding)
+
+
+UNINITIALIZED = {"key": "node.cloudprovider.kubernetes.io/uninitialized", "value": "true", "effect": "NoSchedule"}
+
+
+def ready_for(inside: Inside, ago: timedelta, **pressure: timedelta) -> None:
+    conditions = [{"type": "Ready", "status": "True", "lastTransitionTime": at(ago)}]
+    conditions += [
+        {"type": kind, "status": "True", "lastTransitionTime": at(since)} for kind, since in pressure.items()
+    ]
+    inside.nodes["node-0"]["status"]["conditions"] = conditions
+
+
+@pytest.mark.parametrize(("minutes", "outcome_"), [(3, Outcome.CLEAR), (30, Outcome.FOUND)])
+async def test_a_taint_for_a_state_is_stuck_on_a_node_that_has_been_ready_for_long(
+    minutes: int, outcome_: Outcome
+) -> None:
+    inside = cluster(taints=[UNINITIALIZED])
+    ready_for(inside, timedelta(minutes=minutes))
+    inside.waits()
+    assert await outcome(inside) is outcome_
+
+
+async def test_a_stuck_taint_is_named_and_nobody_is_told_to_tolerate_it() -> None:
+    inside = cluster(taints=[UNINITIALIZED])
+    inside.waits()
+    finding = await found(inside)
+    assert finding.facts["cause"] == "node-state"
+    assert (
+        "has taint node.cloudprovider.kubernetes.io/uninitialized=true:NoSchedule for its state" in finding.because[1]
+    )
+    assert "though it is Ready since" in finding.because[1]
+    assert "kubectl get pods --namespace kube-system --field-selector spec.nodeName=node-0" in page("Fix", finding)
+    assert "tolerations" not in page("Fix", finding)
+
+
+async def test_a_taint_that_only_a_person_sets_does_not_pass() -> None:
+    out = {"key": "node.kubernetes.io/out-of-service", "value": "down", "effect": "NoExecute"}
+    inside = cluster()
+    dead(inside, "node-0")
+    inside.nodes["node-0"]["spec"]["taints"].append(out)
+    inside.waits()
+    finding = await found(inside)
+    assert finding.facts["cause"] == "node-state"
+    taint = "node.kubernetes.io/out-of-service=down:NoExecute"
+    assert f"kubectl taint nodes node-0 {taint}-" in page("Fix", finding)
+
+
+@pytest.mark.parametrize(
+    ("kind", "taint", "minutes", "outcome_"),
+    [
+        ("DiskPressure", "disk-pressure", 4, Outcome.CLEAR),
+        ("DiskPressure", "disk-pressure", 40, Outcome.FOUND),
+        ("MemoryPressure", "memory-pressure", 40, Outcome.CLEAR),
+    ],
+)
+async def test_a_pressure_passes_or_is_told_by_somebody(kind: str, taint: str, minutes: int, outcome_: Outcome) -> None:
+    """Of memory, memory-saturation tells; of a full disk on a node that is Ready, nobody else."""
+    inside = cluster(taints=[{"key": f"node.kubernetes.io/{taint}", "effect": "NoSchedule"}])
+    ready_for(inside, timedelta(days=2), **{kind: timedelta(minutes=minutes)})
+    inside.waits()
+    assert await outcome(inside) is outcome_
+
+
+async def test_a_node_that_the_autoscaler_takes_away_is_waited_for_as_long_as_that_takes() -> None:
+    now = {"key": "ToBeDeletedByClusterAutoscaler", "effect": "NoSchedule"}
+    for minutes, expected in ((2, Outcome.CLEAR), (30, Outcome.FOUND)):
+        began = int((NOW - timedelta(minutes=minutes)).timestamp())
+        inside = cluster(taints=[{**now, "value": str(began)}])
+        inside.waits()
+        assert await outcome(inside) is expected
+
+
+async def test_what_waits_for_a_dead_node_follows_from_it() -> None:
+    inside = all_dead(full=True)
+    inside.room("node-3")
+    fills(inside, "node-3")
+    inside.waits(requests={"cpu": "1"})
+    by_code = {one.finding.code: one for one in (await diagnosed(inside)).findings}
+    assert {code for code, _ in by_code[CODE].explained_by} == {"node-not-ready"}
+
+
+async def test_what_a_dead_node_would_not_take_either_is_not_its_fault() -> None:
+    inside = all_dead(full=True)
+    inside.waits(requests={"cpu": "9"})
+    by_code = {one.finding.code: one for one in (await diagnosed(inside)).findings}
+    assert "node-not-ready" in by_code
+    assert by_code[CODE].explained_by == ()
 
 
 async def test_too_many_disks_on_every_node_is_what_only_the_scheduler_knows() -> None:
@@ -347,6 +610,58 @@ async def test_node_auto_provisioning_has_its_time() -> None:
     assert await outcome(inside) is Outcome.FOUND
 
 
+def selects(**labels: str) -> Body:
+    return {"matchLabels": labels}
+
+
+def beside(*terms: Body, topology: str = "kubernetes.io/hostname") -> Body:
+    required = [{"topologyKey": topology, **term} for term in terms]
+    return {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+
+
+OF_TEAM: Body = {"labelSelector": selects(app="web"), "namespaceSelector": selects(team="shop")}
+
+
+async def test_the_first_pod_of_a_group_of_labelled_namespaces_may_stand_anywhere() -> None:
+    inside = cluster()
+    inside.add("Namespace", "shop", "", metadata={"labels": {"team": "shop"}})
+    inside.waits(affinity=beside(OF_TEAM))
+    assert await outcome(inside) is Outcome.INCONCLUSIVE
+    inside.objects[0]["metadata"]["labels"]["team"] = "ops"
+    assert (await found(inside)).facts["cause"] == "pod-affinity"
+
+
+async def test_namespaces_and_a_selector_of_namespaces_are_a_union() -> None:
+    inside = cluster()
+    inside.add("Namespace", "ops", "", metadata={"labels": {"team": "ops"}})
+    inside.runs("cache-6f5d-aaaaa", namespace="ops")
+    both = {"labelSelector": selects(app="cache"), "namespaces": ["data"], "namespaceSelector": selects(team="ops")}
+    inside.waits(affinity=beside(both))
+    assert await outcome(inside) is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(("cpu", "cause"), [("9", "cpu"), ("1", "")])
+async def test_where_the_labels_of_namespaces_are_not_seen_affinity_is_not_made_the_cause(cpu: str, cause: str) -> None:
+    inside = cluster()
+    inside.waits(affinity=beside(OF_TEAM), requests={"cpu": cpu})
+    inside.denied = {"/api/v1/namespaces"}
+    check = await asked(CODE, inside)
+    assert [finding.facts["cause"] for finding in check.findings] == ([cause] if cause else [])
+    assert cause or (check.outcome is Outcome.INCONCLUSIVE and "403" in check.why)
+
+
+async def test_one_pod_must_meet_all_terms_of_an_affinity() -> None:
+    """One pod has the first label, another has the second: the scheduler counts neither."""
+    terms = ({"labelSelector": selects(app="cache")}, {"labelSelector": selects(tier="fast")})
+    inside = cluster()
+    inside.runs("cache-6f5d-aaaaa", labels={"app": "cache"})
+    inside.runs("other-6f5d-aaaaa", labels={"tier": "fast"})
+    inside.waits(affinity=beside(*terms))
+    assert (await found(inside)).facts["cause"] == "pod-affinity"
+    inside.runs("cache-6f5d-bbbbb", labels={"app": "cache", "tier": "fast"})
+    assert await outcome(inside) is Outcome.INCONCLUSIVE
+
+
 async def test_the_pods_of_one_workload_are_one_finding() -> None:
     inside = cluster(unschedulable=True)
     for last in ("aaaaa", "bbbbb", "ccccc"):
@@ -354,6 +669,49 @@ async def test_the_pods_of_one_workload_are_one_finding() -> None:
     finding = await found(inside)
     assert finding.because[0] == "3 pods of Deployment/web wait for a node for 10 min: none of 1 will do"
     assert "shop/Pod/web-5d9c7b8f6-bbbbb" in finding.affects
+
+
+def agents(*names: str) -> Inside:
+    """A daemon set's pod for each of two nodes, of which the first is dead."""
+    inside = cluster(2)
+    dead(inside, "node-0")
+    for number, name in enumerate(names):
+        fields = {"matchFields": [expression("metadata.name", "In", f"node-{number}")]}
+        body = inside.waits(name, affinity=on_nodes(fields), requests={"cpu": "1"})
+        body["metadata"]["ownerReferences"] = [{"kind": "DaemonSet", "name": "agent"}]
+    return inside
+
+
+async def test_every_pod_of_a_daemon_set_is_asked_about_its_own_node() -> None:
+    inside = agents("agent-a", "agent-b")
+    fills(inside, "node-1")
+    finding = await found(inside)
+    assert (finding.subject, finding.facts["cause"], finding.facts["node"]) == ("shop/DaemonSet/agent", "cpu", "node-1")
+    assert finding.facts["pods"] == ["agent-b"]
+
+
+async def test_a_workload_is_clear_only_if_all_its_pods_are() -> None:
+    assert await outcome(agents("agent-a")) is Outcome.CLEAR
+    assert await outcome(agents("agent-a", "agent-b")) is Outcome.INCONCLUSIVE
+
+
+async def test_pods_of_one_workload_with_different_causes_are_told_apart() -> None:
+    inside = cluster(3)
+    inside.nodes["node-2"]["spec"]["unschedulable"] = True
+    for number in (0, 1):
+        fills(inside, f"node-{number}")
+    for number in range(3):
+        fields = {"matchFields": [expression("metadata.name", "In", f"node-{number}")]}
+        body = inside.waits(f"agent-{number}", affinity=on_nodes(fields), requests={"cpu": "1"})
+        body["metadata"]["ownerReferences"] = [{"kind": "DaemonSet", "name": "agent"}]
+    finding = await found(inside)
+    assert finding.because[:3] == (
+        "3 pods of DaemonSet/agent wait for a node for 10 min: none of 3 will do",
+        "2 nodes: node-0, node-1: CPU: 0.1 of 4 CPUs free, 1 requested",
+        "agent-2: 1 node: node-2: is cordoned",
+    )
+    assert (finding.facts["cause"], finding.facts["nodes"]) == ("cpu", 3)
+    assert "shop/Pod/agent-2" in finding.affects
 
 
 async def test_of_many_workloads_five_are_named_and_the_others_counted() -> None:

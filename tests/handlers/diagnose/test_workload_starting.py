@@ -9,6 +9,7 @@ from bot.render.headline import facts_of
 from handlers.model import Finding, Outcome
 from tests.checking import LIBRARY
 from tests.handlers.diagnose.bodies import at
+from tests.handlers.diagnose.inside import page
 from tests.handlers.diagnose.unwell import POD, Unwell
 from tests.handlers.diagnose.wire import asked, diagnosed, found
 
@@ -356,6 +357,73 @@ async def test_a_class_that_makes_nothing_leaves_its_claims_with_what_there_is()
     local = {"name": "local", "provisioner": "kubernetes.io/no-provisioner"}
     finding = await unbound(claims({"storageClassName": "local"}, HELD | {"storageClassName": "local"}, **local))
     assert finding.facts["cause"] == "occupied"
+
+
+def of_zones(*zones: str) -> Unwell:
+    """A class that makes its disk beside the pod, in these zones only. The node is in westeurope-1."""
+    expressions = [{"key": "topology.kubernetes.io/zone", "values": list(zones)}]
+    unwell = claims({"storageClassName": "managed-csi"}, HELD, allowedTopologies=[
+        {"matchLabelExpressions": expressions}
+    ], **DISKS)  # fmt: skip
+    pod = next(one for one in unwell.objects if one["kind"] == "Pod")
+    said = "0/1 nodes are available: 1 node(s) didn't find available persistent volumes to bind."
+    pod["status"]["conditions"][0]["message"] = said
+    return unwell
+
+
+async def test_a_class_whose_zones_have_no_node_is_found_with_both_sides() -> None:
+    finding = await unbound(of_zones("westeurope-2", "westeurope-3"))
+    assert finding.facts["cause"] == "zone"
+    assert finding.because[0] == (
+        "class managed-csi makes volumes only where topology.kubernetes.io/zone is westeurope-2, westeurope-3; "
+        "the nodes have westeurope-1"
+    )
+    assert "kubectl get storageclass managed-csi --output yaml" in page("Fix", finding)
+    assert (await asked(UNBOUND, of_zones("westeurope-2", "westeurope-1"))).outcome is Outcome.CLEAR
+
+
+async def test_a_zone_that_an_autoscaler_may_still_give_a_node_has_its_time() -> None:
+    unwell = of_zones("westeurope-2")
+    pod = next(one for one in unwell.objects if one["kind"] == "Pod")
+    pod["status"]["conditions"][0]["lastTransitionTime"] = at(timedelta(minutes=4))
+    assert (await asked(UNBOUND, unwell)).outcome is Outcome.CLEAR
+
+
+def bound(phase: str = "Bound", **metadata: Any) -> Unwell:
+    unwell = claims({"volumeName": "disk-1"}, {"claimRef": {"namespace": "shop", "name": "data"}})
+    claim = next(one for one in unwell.objects if one["kind"] == "PersistentVolumeClaim")
+    claim["metadata"] |= metadata
+    claim["status"]["phase"] = phase
+    return unwell
+
+
+async def test_a_claim_whose_volume_is_gone_is_found() -> None:
+    finding = await unbound(bound("Lost"))
+    assert finding.facts["cause"] == "lost"
+    assert finding.because[0] == "claim data is Lost: its volume disk-1 does not exist any more"
+    assert "kubectl delete persistentvolumeclaim data --namespace shop" in page("Fix", finding)
+    assert (await asked(UNBOUND, bound())).outcome is Outcome.CLEAR
+
+
+async def test_a_bound_claim_that_is_being_deleted_is_found_with_who_keeps_it() -> None:
+    unwell = bound(deletionTimestamp=at(timedelta(minutes=20)))
+    unwell.runs("web-old-1", spec={"volumes": unwell.template["volumes"]})
+    finding = await unbound(unwell)
+    assert finding.facts["cause"] == "deleting"
+    assert "is being deleted since" in finding.because[0]
+    assert finding.because[0].endswith("and pod web-old-1 still uses it")
+    assert "kubectl patch persistentvolume disk-1" in page("Fix", finding)
+
+
+async def test_the_claim_of_an_ephemeral_volume_is_looked_at_like_any_other() -> None:
+    unwell = claims({"storageClassName": "fast"})
+    pod, claim = (
+        next(one for one in unwell.objects if one["kind"] == kind) for kind in ("Pod", "PersistentVolumeClaim")
+    )
+    pod["spec"]["volumes"] = [{"name": "scratch", "ephemeral": {"volumeClaimTemplate": {}}}]
+    assert (await asked(UNBOUND, unwell)).outcome is Outcome.CLEAR
+    claim["metadata"]["name"] = f"{POD}-scratch"
+    assert (await unbound(unwell)).facts["cause"] == "storage-class"
 
 
 async def test_without_the_volumes_nothing_is_called_clear() -> None:
