@@ -147,6 +147,13 @@ STATES: dict[str, Shown] = {
     ),
     "fixed": ended(End.FIXED, reasons.fixed(PLAN, VERDICT)),
     "not-fixed": ended(End.NOT_FIXED, reasons.still_there(PLAN, "UNHEALTHY, 1 cause")),
+    "answered": ended(
+        End.ANSWERED,
+        reasons.acts_failed(
+            reasons.looked("https://10.0.0.1/ no answer within 10 s\nhttps://prod-weu.azmk8s.io/ 401: the way is open"),
+            "UNHEALTHY, 1 cause",
+        ),
+    ),
     "unverified": ended(
         End.UNVERIFIED,
         reasons.not_known("the worker died before the request was answered, and it is never sent twice", ASK),
@@ -252,6 +259,7 @@ FIXES: dict[str, Surface] = {
     **{f"fix/{name}": partial(fixes_view.message, shown) for name, shown in STATES.items()},
     "fix/outcome-fixed": partial(fixes_view.outcome, STATES["fixed"].proposal),
     "fix/outcome-stale": partial(fixes_view.outcome, STATES["stale"].proposal, (FIX,)),
+    "fix/outcome-answered": partial(fixes_view.outcome, STATES["answered"].proposal),
     "fix/outcome-not-fixed": partial(fixes_view.outcome, STATES["not-fixed"].proposal, (NO_FIX,)),
     "fix/escalated": partial(
         fixes_view.escalated,

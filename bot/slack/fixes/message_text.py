@@ -46,6 +46,7 @@ SURE_TO_STOP = "What was sent goes on; no further step begins, except what puts 
 _MARKS = {
     End.FIXED: ":white_check_mark:",
     End.NOT_FIXED: ":x:",
+    End.ANSWERED: ":mag:",
     End.UNVERIFIED: ":grey_question:",
     End.STALE: ":leaves:",
     End.EXPIRED: ":hourglass:",
