@@ -199,7 +199,9 @@ class FixRule(Section):
     )
     requester_counts: bool = Field(default=True, description="true, or false: whoever asks cannot approve")
     reason: bool = Field(default=False, description="true: whoever asks must say why")
-    ping: PeopleOrGroups = Field(default=(), description="who is called: as approvers; empty: the approvers")
+    ping: PeopleOrGroups = Field(
+        default=(), description="who is called: as approvers; empty: the approvers whom no step of escalate calls"
+    )
     escalate: Annotated[tuple[Escalation, ...], BeforeValidator(listed), AfterValidator(_can_approve)] = Field(
         default=(), description="a list of steps, each with after_minutes and ping: who is called, too, and when"
     )

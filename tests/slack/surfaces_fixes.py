@@ -134,6 +134,7 @@ STATES: dict[str, Shown] = {
     "asked": ASKED,
     "asked-two-needed": replace(ASKED, proposal=proposal(needed=2, approvals=(word(),)), glass=("T0CONTOSO:U0ONCALL",)),
     "asked-and-escalated": replace(ASKED, called=Called(("S0APPROVERS", "S0LEADS"))),
+    "asked-and-others-called": replace(ASKED, called=Called(others=("S0ONCALL",), quiet=("S0LEADS",))),
     "asked-high-risk": replace(ASKED, proposal=proposal(LONG)),
     "approved": Shown(proposal(state=State.APPROVED, approvals=(word(),)), now=MOMENT),
     "running": Shown(proposal(state=State.RUNNING, approvals=(word(),)), here(), now=NOW),

@@ -92,8 +92,10 @@ def may_approve(names: tuple[str, ...]) -> Said:
 
 
 def waits_for(called: Called) -> list[Said]:
-    """Whoever is named here is called."""
-    said: list[Said] = [may_approve(called.approvers)] if called.approvers else []
+    """Whoever is named here is called, if it is a new message."""
+    said: list[Said] = [("Called: ", *people(called.others))] if called.others else []
+    if called.anybody_may_approve:
+        said.append(may_approve((*called.approvers, *called.quiet)))
     if called.freeze:
         said.append((escaping.sentence(f"{reasons.freeze_is_on(called.freeze)}: nobody can approve it now"),))
     if called.glass:
