@@ -222,6 +222,12 @@ class FixRule(Section):
     def glass_groups(self) -> tuple[str, ...]:
         return _groups(self.break_glass)
 
+    @property
+    def needs_everybody(self) -> bool:
+        """Where one of the approvers asks, the others are too few. Only Slack knows how many a group has."""
+        too_few = len(set(self.approvers)) == self.approvals and not self.approving_groups
+        return too_few and not self.requester_counts
+
     def covers(self, cluster: str, remedy: str) -> bool:
         clusters = any(fnmatchcase(cluster.lower(), glob.lower()) for glob in self.clusters)
         return clusters and any(fnmatchcase(remedy, glob) for glob in self.remedies)
