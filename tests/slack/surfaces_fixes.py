@@ -135,6 +135,10 @@ STATES: dict[str, Shown] = {
     "asked-two-needed": replace(ASKED, proposal=proposal(needed=2, approvals=(word(),)), glass=("T0CONTOSO:U0ONCALL",)),
     "asked-and-escalated": replace(ASKED, called=Called(("S0APPROVERS", "S0LEADS"))),
     "asked-and-others-called": replace(ASKED, called=Called(others=("S0ONCALL",), quiet=("S0LEADS",))),
+    "asked-and-frozen-since": Shown(
+        proposal(), now=MOMENT, barred=NotAllowed(Barrier.FROZEN, 1, freeze=Freeze(name="peak-hours"))
+    ),
+    "asked-and-the-rule-is-gone": Shown(proposal(), now=MOMENT, barred=NotAllowed(Barrier.NO_RULE)),
     "asked-high-risk": replace(ASKED, proposal=proposal(LONG)),
     "approved": Shown(proposal(state=State.APPROVED, approvals=(word(),)), now=MOMENT),
     "running": Shown(proposal(state=State.RUNNING, approvals=(word(),)), here(), now=NOW),

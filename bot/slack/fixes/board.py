@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from bot.address import Address
 from bot.checks.offered_fix import Fix
-from bot.fixes.may import Called, Open, may_be_offered, whom_to_call
+from bot.fixes.may import Called, NotAllowed, may_be_offered, whom_to_call
 from bot.fixes.proposal import Proposal, State
 from bot.fixes.store.executions import Executions
 from bot.fixes.store.proposals import Proposals
@@ -98,10 +98,12 @@ class Board:
     def _shown(self, proposal: Proposal, here: Execution | None) -> Shown:
         now = self._times.now()
         may = may_be_offered(self._policy, proposal.plan, now)
-        if proposal.state is not State.OFFERED or not isinstance(may, Open):
+        if proposal.state is not State.OFFERED:
             return Shown(proposal, here, now=now)
+        if isinstance(may, NotAllowed):
+            return Shown(proposal, here, now=now, barred=may)
         called = whom_to_call(self._policy, may, now, escalated=proposal.escalated)
-        return Shown(proposal.under(may.rules), here, called, may.rule.break_glass, now)
+        return Shown(proposal.under(may.rules), here, called, may.rule.break_glass, now=now)
 
     async def _latest(self, name: str) -> tuple[Proposal | None, Execution | None]:
         proposal = await self._proposals.load(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from bot.fixes import reasons
-from bot.fixes.may import Called
+from bot.fixes.may import Called, NotAllowed
 from bot.fixes.proposal import End, Person, Proposal, State
 from bot.render.clean import one_line
 from bot.render.verdict import count
@@ -91,16 +91,26 @@ def may_approve(names: tuple[str, ...]) -> Said:
     return ("Who may approve: ", *people(names))
 
 
+NOBODY_CAN = "nobody can approve it now"
+
+
 def waits_for(called: Called) -> list[Said]:
     """Whoever is named here is called, if it is a new message."""
     said: list[Said] = [("Called: ", *people(called.others))] if called.others else []
     if called.anybody_may_approve:
         said.append(may_approve((*called.approvers, *called.quiet)))
     if called.freeze:
-        said.append((escaping.sentence(f"{reasons.freeze_is_on(called.freeze)}: nobody can approve it now"),))
+        said.append((escaping.sentence(f"{reasons.freeze_is_on(called.freeze)}: {NOBODY_CAN}"),))
     if called.glass:
         said.append(("Who may break the glass: ", *people(called.glass)))
     return said
+
+
+def nobody_may(barred: NotAllowed | None, plan: Plan) -> Said:
+    """What has come between since it was asked for: a freeze, or another policy."""
+    return (
+        (escaping.sentence(f"{reasons.why_barred(barred, name(plan), plan.remedy)}: {NOBODY_CAN}"),) if barred else ()
+    )
 
 
 def still_waits(proposal: Proposal) -> str:

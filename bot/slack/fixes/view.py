@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from bot.checks.offered_fix import Fix
-from bot.fixes.may import NOBODY, Called
+from bot.fixes.may import NOBODY, Called, NotAllowed
 from bot.fixes.proposal import End, Person, Proposal, State
 from bot.render.clean import one_line
 from bot.slack.fixes import message_text, plan_text
@@ -39,6 +39,8 @@ class Shown:
     """Those whose word it waits for."""
     glass: tuple[str, ...] = ()
     """Who may break the glass; empty where nobody may."""
+    barred: NotAllowed | None = None
+    """Why nobody can approve it now, although it was offered."""
     now: datetime | None = None
 
 
@@ -93,6 +95,7 @@ def _said(shown: Shown) -> list[fixes_text.Said]:
     if proposal.state is State.OFFERED:
         said += [
             *message_text.waits_for(shown.called),
+            message_text.nobody_may(shown.barred, proposal.plan),
             message_text.open_until(datetime.fromtimestamp(proposal.expires_ms / 1000, UTC)),
         ]
     if proposal.state is State.RUNNING and proposal.cancel_by:
