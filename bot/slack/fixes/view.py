@@ -14,7 +14,7 @@ from bot.slack.fixes import message_text, plan_text
 from bot.slack.fixes import text as fixes_text
 from bot.slack.fixes.buttons import APPROVE, DECLINE, GLASS, SHOW, STOP, PressedFix
 from bot.slack.fixes.offer_view import under
-from bot.slack.fixes.people_view import as_text, lines
+from bot.slack.fixes.people_view import as_text, lines, second
 from bot.slack.kit import escaping, limits, sentences
 from bot.slack.kit.message import CHECK_AGAIN, Block, Message, Pressed, actions, context, section
 from bot.slack.kit.message import button as plain_button
@@ -125,7 +125,7 @@ def _progress(shown: Shown) -> list[Block]:
     if len(steps) > first + MOST_STEPS:
         rows.append([text(sentences.more(len(steps) - first - MOST_STEPS), dim=True)])
     notes = [
-        [text(f"{note.at:%H:%M:%S} {escaping.cut(one_line(_noted(here, note.says)), _LONGEST)}", dim=True)]
+        [second(note.at), text(f" {escaping.cut(one_line(_noted(here, note.says)), _LONGEST)}", dim=True)]
         for note in here.notes[-MOST_NOTES:]
     ]
     made = rich_blocks([bullets(rows), *([bullets(notes, indent=1)] if notes else [])])
