@@ -77,6 +77,10 @@ def _instead(barrier: Barrier) -> str:
             return "ask someone of this workspace who may"
 
 
+def frozen_since(freeze: Freeze) -> str:
+    return f"the freeze “{freeze.name}” is on now"
+
+
 def freeze_is_on(freeze: Freeze) -> str:
     return f"the freeze “{freeze.name}” is on ({freeze.hours} {freeze.timezone})"
 
@@ -85,11 +89,11 @@ def freeze_is_on(freeze: Freeze) -> str:
 
 
 def stale(changes: tuple[str, ...]) -> str:
-    return "The world has moved since the plan was made: " + "; ".join(changes)
+    return "Things have changed since the plan was made: " + "; ".join(changes)
 
 
 def half_way(why: str) -> str:
-    return f"The world has moved, and this stopped half way; what was done before stays: {why}"
+    return f"Things have changed, and this stopped half way; what was done before stays: {why}"
 
 
 def fixed(plan: Plan, verdict: str) -> str:

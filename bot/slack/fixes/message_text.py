@@ -159,7 +159,7 @@ def for_the_requester(proposal: Proposal) -> Said:
 
 def broke_glass(proposal: Proposal) -> str:
     what = f"{plain(proposal.plan.title, LONGEST)} on {code(name(proposal.plan))}"
-    return f":rotating_light: *The glass is broken:* {what} runs without the approvals that the policy asks for."
+    return f":rotating_light: *Break-glass used:* {what} runs without the approvals the policy requires."
 
 
 def broke_glass_by(who: Person, reason: str) -> Said:
