@@ -13,6 +13,7 @@ from bot.slack.fixes.text import END_WORDS, LONGEST, Moment, Said, name, people,
 from bot.slack.kit import escaping, limits
 from bot.slack.kit.escaping import code, plain, span
 from handlers.remedy.plan import Plan
+from handlers.remedy.titles import shortened
 
 APPROVE, DECLINE, SHOW, GLASS, STOP, WITHDRAW = (
     "Approve",
@@ -26,7 +27,9 @@ SURE, SURE_APPROVE, SURE_STOP, BACK = "Sure?", "Yes, approve", "Yes, stop", "Bac
 
 
 def approve_what(plan: Plan) -> str:
-    return f"{plan.title} on {name(plan)}?"
+    """The cluster first; of a name that is too long both ends stay."""
+    what = f": {plan.title}?"
+    return f"{shortened(name(plan), limits.CONFIRM_TITLE - len(what))}{what}"
 
 
 def effect(plan: Plan) -> str:
