@@ -15,6 +15,7 @@ from bot.policy.model import DIRECT, Look
 from bot.render.clean import one_line
 from bot.render.line import Line
 from bot.render.terminal import show_lines
+from bot.render.verdict import count
 from handlers.problem import Exit, Problem
 
 _PERSON = re.compile(r"(T[A-Z0-9]{2,}):([UW][A-Z0-9]{2,})")
@@ -31,13 +32,19 @@ def lint(file: Path | None) -> int:
             "name one: `aksbot policy lint FILE`. Without a policy everybody but guests may look at every cluster",
             code=Exit.USAGE,
         )
-    _, complaints = policy_file.read(chosen, remedies=remedy_names())
-    if complaints:
+    policy, complaints = policy_file.read(chosen, remedies=remedy_names())
+    if policy is None:
         for complaint in complaints:
             sys.stderr.write(f"{one_line(f'{chosen}:{complaint.line}: {complaint.what}; {complaint.do}')}\n")
-        count = f"{len(complaints)} thing{'s' if len(complaints) > 1 else ''} wrong in it"
-        raise Problem(f"cannot use the policy in {chosen}", count, "correct the lines named above", code=Exit.USAGE)
+        wrong = f"{count(len(complaints), 'thing')} wrong in it"
+        raise Problem(f"cannot use the policy in {chosen}", wrong, "correct the lines named above", code=Exit.USAGE)
     show_lines([Line.of(("the policy is right: ", ""), (str(chosen), "dim"))])
+    for number, rule in enumerate(policy.fixes.rules, 1):
+        if rule.needs_everybody:
+            what = f"asks for {count(rule.approvals, 'approval')} of {count(rule.approvals, 'approver')}"
+            why = "whoever asks does not count: where an approver asks, nobody else can complete it"
+            text = f"but `fixes.rules.{number}` {what}, and {why}; name more approvers, or ask for fewer"
+            show_lines([Line.of((text, ""))])
     return Exit.CLEAR
 
 

@@ -54,7 +54,7 @@ class Escalating:
         may = may_be_offered(self.policy, proposal.plan, now)
         waits = proposal.state is State.OFFERED and proposal.requester is not None and now_ms < proposal.expires_ms
         # In a freeze nobody of them could approve it.
-        if not waits or isinstance(may, NotAllowed) or not whom_to_call(self.policy, may, now).approvers:
+        if not waits or isinstance(may, NotAllowed) or not whom_to_call(self.policy, may, now).anybody_may_approve:
             return Called(), 0
         waited = (now_ms - proposal.waits_since_ms) / 60_000
         due = [step for step in may.rule.escalate if step.after_minutes <= waited]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
 from typing import Protocol
@@ -72,9 +72,22 @@ class Called:
     """Whose word lets it run now: the approvers'; where none of them can give it, theirs who may break the glass."""
 
     approvers: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    """Whom the rule calls although it does not name them as approvers."""
+    quiet: tuple[str, ...] = ()
+    """Approvers whom the rule does not call: named only where that rings no bell."""
     glass: tuple[str, ...] = ()
     freeze: Freeze | None = None
     """Why no approver can."""
+
+    @property
+    def anybody_may_approve(self) -> bool:
+        return bool(self.approvers or self.quiet)
+
+    @property
+    def aloud(self) -> Called:
+        """Without those who are not to be called."""
+        return replace(self, quiet=())
 
 
 NOBODY = Called()
@@ -132,8 +145,14 @@ def whom_to_call(fixes: Fixes, may: Open, now: datetime, *, escalated: int = 0) 
     freeze = fixes.freeze_on(may.rule, now)
     if freeze or not may.rule.approvers:
         return Called(glass=may.rule.break_glass, freeze=freeze)
-    later = [name for step in may.rule.escalate[:escalated] for name in step.ping]
-    return Called(tuple(dict.fromkeys((*may.ping, *later))))
+    rule = may.rule
+    called = dict.fromkeys((*may.ping, *(name for step in rule.escalate[:escalated] for name in step.ping)))
+    in_their_turn = {*called, *(name for step in rule.escalate for name in step.ping)}
+    return Called(
+        tuple(name for name in called if name in rule.approvers),
+        tuple(name for name in called if name not in rule.approvers),
+        tuple(dict.fromkeys(name for name in rule.approvers if name not in in_their_turn)),
+    )
 
 
 def _is_among(asker: Asker, people: tuple[str, ...]) -> bool:

@@ -48,10 +48,12 @@ def outcome_of(plan: Plan, here: Execution, report: Report | Problem) -> tuple[E
 
 
 def _all_done(plan: Plan, here: Execution, look: Look, verdict: str) -> tuple[End, str]:
+    if is_read_only(plan):
+        # Nor is what is gone meanwhile its doing.
+        end = End.ANSWERED if here.answer else End.FAILED
+        return end, reasons.acts_failed(reasons.looked(here.answer), verdict)
     if look.seen is Seen.GONE:
         return End.FIXED, reasons.fixed(plan, verdict)
-    if is_read_only(plan):
-        return End.NOT_FIXED, reasons.looked(here.notes[-1].says if here.notes else "")
     if look.seen is Seen.STILL:
         return End.NOT_FIXED, reasons.still_there(plan, verdict)
     return End.UNVERIFIED, reasons.unseen(plan, look.why)

@@ -31,6 +31,8 @@ class End(StrEnum):
 
     FIXED = "fixed"
     NOT_FIXED = "not-fixed"
+    ANSWERED = "answered"
+    """It only looks, and has."""
     UNVERIFIED = "unverified"
     STALE = "stale"
     EXPIRED = "expired"

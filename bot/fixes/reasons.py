@@ -77,6 +77,10 @@ def _instead(barrier: Barrier) -> str:
             return "ask someone of this workspace who may"
 
 
+def frozen_since(freeze: Freeze) -> str:
+    return f"the freeze “{freeze.name}” is on now"
+
+
 def freeze_is_on(freeze: Freeze) -> str:
     return f"the freeze “{freeze.name}” is on ({freeze.hours} {freeze.timezone})"
 
@@ -85,11 +89,11 @@ def freeze_is_on(freeze: Freeze) -> str:
 
 
 def stale(changes: tuple[str, ...]) -> str:
-    return "The world has moved since the plan was made: " + "; ".join(changes)
+    return "Things have changed since the plan was made: " + "; ".join(changes)
 
 
 def half_way(why: str) -> str:
-    return f"The world has moved, and this stopped half way; what was done before stays: {why}"
+    return f"Things have changed, and this stopped half way; what was done before stays: {why}"
 
 
 def fixed(plan: Plan, verdict: str) -> str:
@@ -109,7 +113,9 @@ def still_there(plan: Plan, verdict: str) -> str:
 
 
 def looked(answer: str) -> str:
-    return f"It only looks, and repairs nothing. What it saw: {answer}"
+    """`answer` has a line for each question that was asked."""
+    said = "; ".join(filter(None, map(str.strip, answer.splitlines())))
+    return f"It only looks, and repairs nothing. {f'What it saw: {said}' if said else 'It has seen nothing'}"
 
 
 def unseen(plan: Plan, why: str) -> str:

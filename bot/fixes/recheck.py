@@ -54,7 +54,8 @@ class ApprovalRecheck:
             return End.CANCELLED, reasons.NOT_AS_APPROVED
         may = may_be_offered(self.policy, proposal.plan, self.times.now())
         if isinstance(may, NotAllowed):
-            return End.CANCELLED, f"{reasons.NOBODY_MAY_NOW}: {may.barrier.value}"
+            frozen = may.freeze and reasons.frozen_since(may.freeze)
+            return End.CANCELLED, frozen or f"{reasons.NOBODY_MAY_NOW}: {may.barrier.value}"
         now_as = proposal.under(may.rules)
         if await self.proposals.now_ms() >= now_as.stands_until_ms:
             return End.EXPIRED, reasons.approved_long_ago(now_as.rules.lasts_ms // 60_000)
@@ -62,7 +63,7 @@ class ApprovalRecheck:
         left = replace(now_as, approvals=tuple(word for word in proposal.approvals if word not in lost))
         freeze = self.policy.freeze_on(may.rule, self.times.now())
         if freeze and not any(word.broke_glass for word in left.approvals):
-            return End.CANCELLED, f"{reasons.NOBODY_MAY_NOW}: {freeze.name}"
+            return End.CANCELLED, reasons.frozen_since(freeze)
         if not is_word_for_this(left):
             whys = [reasons.lost_word(word.person, why) for word, why in lost.items()]
             return End.CANCELLED, reasons.not_enough_now(left.missing, left.rules.needed, whys)

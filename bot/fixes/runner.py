@@ -329,7 +329,7 @@ class Runs:
         report = await self._tools.check(proposal.plan.cluster)
         end, why = outcome_of(proposal.plan, here, report)
         open_still = end in (End.NOT_FIXED, End.UNVERIFIED) and here.outcome is Outcome.DONE
-        if open_still and piece.look < LOOKS and not is_read_only(proposal.plan):
+        if open_still and piece.look < LOOKS:
             return piece.after(proposal.plan.verify.settle.total_seconds(), look=piece.look + 1)
         await self._end(proposal, end, why, here, held, report if isinstance(report, Report) else None)
         return None

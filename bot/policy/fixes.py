@@ -199,7 +199,9 @@ class FixRule(Section):
     )
     requester_counts: bool = Field(default=True, description="true, or false: whoever asks cannot approve")
     reason: bool = Field(default=False, description="true: whoever asks must say why")
-    ping: PeopleOrGroups = Field(default=(), description="who is called: as approvers; empty: the approvers")
+    ping: PeopleOrGroups = Field(
+        default=(), description="who is called: as approvers; empty: the approvers whom no step of escalate calls"
+    )
     escalate: Annotated[tuple[Escalation, ...], BeforeValidator(listed), AfterValidator(_can_approve)] = Field(
         default=(), description="a list of steps, each with after_minutes and ping: who is called, too, and when"
     )
@@ -219,6 +221,12 @@ class FixRule(Section):
     @property
     def glass_groups(self) -> tuple[str, ...]:
         return _groups(self.break_glass)
+
+    @property
+    def needs_everybody(self) -> bool:
+        """Where one of the approvers asks, the others are too few. Only Slack knows how many a group has."""
+        too_few = len(set(self.approvers)) == self.approvals and not self.approving_groups
+        return too_few and not self.requester_counts
 
     def covers(self, cluster: str, remedy: str) -> bool:
         clusters = any(fnmatchcase(cluster.lower(), glob.lower()) for glob in self.clusters)

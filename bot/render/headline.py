@@ -55,7 +55,19 @@ def headline(finding: Finding, library: Library, cluster: str) -> Headline:
 
 def for_cluster(effect: str, cluster: str) -> str:
     """A line that stands alone names its cluster."""
-    return effect if cluster.lower() in plain(effect).lower() else f"`{cluster}`: {effect}"
+    return effect if _names(plain(effect).lower(), cluster.lower()) else f"`{cluster}`: {effect}"
+
+
+def _names(said: str, cluster: str) -> bool:
+    """As a whole: `prod` stands neither in `product-api` nor in `prod-weu`."""
+    at = said.find(cluster) if cluster else -1
+    while at >= 0:
+        ends = at + len(cluster)
+        around = said[max(at - 1, 0) : at] + said[ends : ends + 1]
+        if not any(beside.isalnum() or beside in "-_" for beside in around):
+            return True
+        at = said.find(cluster, at + 1)
+    return False
 
 
 def beside_name(effect: str, cluster: str) -> str:

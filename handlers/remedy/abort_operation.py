@@ -12,6 +12,7 @@ from handlers.model import Finding, Unavailable
 from handlers.remedy.declare import remedy
 from handlers.remedy.plan import Forbidden, Plan, Risk, Step, Verb, Verify
 from handlers.remedy.reasons import Act, doubts, stands_in_the_way
+from handlers.remedy.titles import titled
 
 CLUSTER_ABORT = "Microsoft.ContainerService/managedClusters/abort/action"
 POOL_ABORT = "Microsoft.ContainerService/managedClusters/agentPools/abort/action"
@@ -39,7 +40,7 @@ def abort_operation(
     upgrades = state.lower().startswith("upgrading")
     yield Plan(
         remedy="abort-operation",
-        title=f"Abort the operation on {kind} {name}"[:60],
+        title=titled(f"Abort the operation on {kind} {{}}", name),
         cluster=cluster.id,
         target=target,
         steps=(

@@ -15,6 +15,7 @@ from handlers.remedy.declare import remedy
 from handlers.remedy.inside import doubts_inside, may_not_inside
 from handlers.remedy.plan import Forbidden, Plan, Risk, Step, Verb, Verify
 from handlers.remedy.reasons import is_stopped, some
+from handlers.remedy.titles import titled
 
 ACTS = ("get pods", "delete pods")
 AFTER_GRACE = timedelta(minutes=1)
@@ -49,7 +50,7 @@ def delete_stuck_pod(
     force = _is_away(node)
     yield Plan(
         remedy="delete-stuck-pod",
-        title=f"Delete {len(stuck)} stuck pod{'s' if len(stuck) > 1 else ''} of {name}"[:60],
+        title=titled(f"Delete {len(stuck)} stuck pod{'s' if len(stuck) > 1 else ''} of {{}}", name),
         cluster=cluster.id,
         target=finding.subject,
         steps=tuple(_step(pod, name, force=force) for pod in stuck),

@@ -13,6 +13,7 @@ from handlers.model import Finding, Unavailable
 from handlers.remedy.declare import remedy
 from handlers.remedy.plan import Forbidden, Plan, Risk, Step, Verb, Verify
 from handlers.remedy.reasons import set_read_only
+from handlers.remedy.titles import titled
 
 ETA, LIMIT = timedelta(minutes=10), timedelta(minutes=60)
 """The fabric configures every switch of the site."""
@@ -40,7 +41,7 @@ def enable_isolation_domain(
     command = f"az networkfabric {domain.layer.lower()}domain update-admin-state {above} --resource-name {domain.name}"
     yield Plan(
         remedy="enable-isolation-domain",
-        title=f"Enable isolation domain {domain.name}"[:60],
+        title=titled("Enable isolation domain {}", domain.name),
         cluster=cluster.id,
         target=domain.id,
         steps=(

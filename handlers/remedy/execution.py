@@ -98,6 +98,8 @@ class Execution:
     """How long the world should be left alone before the next piece."""
     ends: tuple[StepEnd, ...] = ()
     """See `step_ends`."""
+    answer: str = ""
+    """What a step that only looks has learned."""
 
     def __post_init__(self) -> None:
         must_be_plain(f"what fix {self.id} needs to carry on", self.data)
@@ -122,8 +124,9 @@ class Execution:
 
     def as_json(self) -> str:
         data = asdict(self) | {"plan": json.loads(self.plan.as_json()), "data": dict(self.data)}
-        if not self.ends:
-            del data["ends"]  # an earlier version, which may work beside this one, does not know it
+        for unknown in ("ends", "answer"):
+            if not data[unknown]:
+                del data[unknown]  # an earlier version, which may work beside this one, does not know it
         return json.dumps(data, default=lambda value: value.isoformat(), separators=(",", ":"))
 
     @classmethod

@@ -210,8 +210,9 @@ class Executor:
                 since = {TIDY_SINCE: execution.data[TIDY_SINCE]} if TIDY_SINCE in execution.data else {}
                 kept = {**since, **data}
                 return self._noted(replace(execution, phase=Phase.READY, data=kept, wait_s=seconds), says)
-            case Done(says):
-                return self._noted(_next(execution, StepEnd.DONE), says)
+            case Done(says, answer):
+                after = replace(_next(execution, StepEnd.DONE), answer=answer or execution.answer)
+                return self._noted(after, says)
             case Stopped(outcome, why, ask):
                 end = StepEnd.SKIPPED if outcome in (Outcome.CANCELLED, Outcome.STALE) else StepEnd.FAILED
                 return self._noted(_next(_failed(execution, outcome, why, ask), end), why)

@@ -104,7 +104,7 @@ class Plan:
 
     remedy: str
     title: str
-    """ "Reconcile node pool apps": a button's label, at most 60 characters."""
+    """ "Reconcile node pool apps": a button's label, at most 60 characters: see `titles`."""
     cluster: str
     """The cluster's ARM id."""
     target: str

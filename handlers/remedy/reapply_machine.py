@@ -16,6 +16,7 @@ from handlers.remedy.declare import remedy
 from handlers.remedy.machines import must_have_a_node, named_by_azure, node_of, still_failed
 from handlers.remedy.plan import Forbidden, Plan, Risk, Step, Verb, Verify
 from handlers.remedy.reasons import Act, doubts, not_now, stands_in_the_way
+from handlers.remedy.titles import titled
 
 ACTION = "Microsoft.Compute/virtualMachines/reapply/action"
 ETA, LIMIT = timedelta(minutes=3), timedelta(minutes=20)
@@ -44,7 +45,7 @@ def reapply_machine(
     yield from stands_in_the_way(acts, cluster, locks, denials, may)
     yield Plan(
         remedy="reapply-machine",
-        title=f"Reapply machine {machine.name}"[:60],
+        title=titled("Reapply machine {}", machine.name),
         cluster=cluster.id,
         target=machine.id,
         steps=(

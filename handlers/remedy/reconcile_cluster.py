@@ -30,6 +30,7 @@ from handlers.remedy.putting import (
 )
 from handlers.remedy.reasons import doubts, not_now, some, stands_in_the_way, stopped_by
 from handlers.remedy.rolling import as_they_are, could_roll
+from handlers.remedy.titles import titled
 from handlers.version import meets
 
 ETA, ETA_OF_POOL, LIMIT = timedelta(minutes=10), timedelta(minutes=5), timedelta(hours=2)
@@ -67,7 +68,7 @@ def reconcile_cluster(
     of_pools = {name: value for pool in pools.pools for name, value in pool_before(pool).items()}
     yield Plan(
         remedy="reconcile-cluster",
-        title=f"Reconcile {_how_many(failed)}cluster {cluster.name}"[:60],
+        title=titled(f"Reconcile {_how_many(failed)}cluster {{}}", cluster.name),
         cluster=cluster.id,
         target=cluster.id,
         steps=(*(put_pool(pool, cluster) for pool in failed), put_cluster(cluster, pools, failed)),

@@ -16,6 +16,7 @@ from handlers.remedy.plan import Forbidden, Plan, Risk, Verify
 from handlers.remedy.putting import ASKED_OF_A_POOL, POOL_WRITE, pool_acts, pool_before, put_pool, risks, untagged
 from handlers.remedy.reasons import doubts, not_now, stands_in_the_way, stopped_by
 from handlers.remedy.rolling import as_they_are, could_roll
+from handlers.remedy.titles import titled
 
 ETA, LIMIT = timedelta(minutes=5), timedelta(hours=1)
 """A pool that only has to be compared with its scale set takes minutes; one that gets nodes, up to half an hour."""
@@ -44,7 +45,7 @@ def reconcile_pool(
     yield from stands_in_the_way(acts, cluster, locks, denials, may)
     yield Plan(
         remedy="reconcile-pool",
-        title=f"Reconcile node pool {pool.name}",
+        title=titled("Reconcile node pool {}", pool.name),
         cluster=cluster.id,
         target=pool.id,
         steps=(put_pool(pool, cluster),),

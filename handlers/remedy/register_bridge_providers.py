@@ -12,6 +12,7 @@ from handlers.model import Finding, Unavailable
 from handlers.remedy.declare import remedy
 from handlers.remedy.plan import Forbidden, Plan, Risk, Step, Verb, Verify
 from handlers.remedy.reasons import some
+from handlers.remedy.titles import titled
 
 ETA, LIMIT = timedelta(minutes=2), timedelta(minutes=30)
 """Most providers are there within minutes; Azure names no end."""
@@ -34,7 +35,7 @@ def register_bridge_providers(
     several = f"{len(missing)} resource providers" if len(missing) > 1 else missing[0][0]
     yield Plan(
         remedy="register-bridge-providers",
-        title=f"Register {several}"[:60],
+        title=titled("Register {}", several),
         cluster=bridge.id,
         target=subscription,
         steps=tuple(_step(bridge.subscription, name) for name, _ in missing),

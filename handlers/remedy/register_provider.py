@@ -13,6 +13,7 @@ from handlers.model import Finding, NotApplicable, Unavailable
 from handlers.remedy.declare import remedy
 from handlers.remedy.plan import Forbidden, Plan, Risk, Step, Verb, Verify
 from handlers.remedy.reasons import Act, doubts, stands_in_the_way
+from handlers.remedy.titles import titled
 
 ETA, LIMIT = timedelta(minutes=2), timedelta(minutes=30)
 """Most providers are there within minutes; Azure names no end."""
@@ -38,7 +39,7 @@ def register_provider(
     yield from stands_in_the_way(acts, cluster, locks, _NO_DENIALS, may)
     yield Plan(
         remedy="register-provider",
-        title=f"Register {namespace}"[:60],
+        title=titled("Register {}", namespace),
         cluster=cluster.id,
         target=subscription,
         steps=(

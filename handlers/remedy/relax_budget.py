@@ -40,6 +40,7 @@ from handlers.remedy.putting import (
 from handlers.remedy.reasons import doubts, not_now, some, stands_in_the_way
 from handlers.remedy.reconcile_cluster import half_upgraded
 from handlers.remedy.rolling import Rolled, as_they_are, could_roll, rolled_by
+from handlers.remedy.titles import titled
 
 ACTS = ("get poddisruptionbudgets.policy", "patch poddisruptionbudgets.policy")
 FINDING_LEFTOVERS = "list poddisruptionbudgets.policy"
@@ -94,7 +95,7 @@ def relax_budget(
     replaced = sum(len(pool.nodes) for pool in rolled)
     yield Plan(
         remedy="relax-budget",
-        title=f"Relax budget {budget.name}, then go on"[:60],
+        title=titled("Relax budget {}, then go on", budget.name),
         cluster=cluster.id,
         target=budget.subject,
         steps=(

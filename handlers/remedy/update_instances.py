@@ -17,6 +17,7 @@ from handlers.remedy.declare import remedy
 from handlers.remedy.machines import must_have_a_node, named_by_azure, node_of, still_failed
 from handlers.remedy.plan import Forbidden, Plan, Risk, Step, Verb, Verify
 from handlers.remedy.reasons import Act, doubts, not_now, some, stands_in_the_way
+from handlers.remedy.titles import titled
 from handlers.resource_id import last_name
 
 ACTION = "Microsoft.Compute/virtualMachineScaleSets/manualUpgrade/action"
@@ -57,7 +58,9 @@ def update_instances(
     skipped = [instance.name for instance in mendable if not instance.latest_model]
     yield Plan(
         remedy="update-instances",
-        title=f"Update {len(chosen)} failed instance{'s' if len(chosen) > 1 else ''} of pool {machine.pool}"[:60],
+        title=titled(
+            f"Update {len(chosen)} failed instance{'s' if len(chosen) > 1 else ''} of pool {{}}", machine.pool
+        ),
         cluster=cluster.id,
         target=machine.scale_set,
         steps=tuple(_step(instance, names[instance.id], cluster) for instance in chosen),

@@ -172,7 +172,7 @@ class RepairSpec(Strict):
     """A fix that must be offered, and its required outcome after approval."""
 
     remedy: str = Field(pattern=r"^[a-z][a-z-]+$")
-    ends: Literal["fixed", "not-fixed", "unverified", "failed", "stale"] = "fixed"
+    ends: Literal["fixed", "not-fixed", "answered", "unverified", "failed", "stale"] = "fixed"
 
 
 class TwinSpec(Strict):

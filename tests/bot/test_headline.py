@@ -46,6 +46,16 @@ def test_a_line_that_stands_alone_names_its_cluster_once() -> None:
     assert beside_name("`prod-weu` cannot add nodes", "prod-weu") == "cannot add nodes"
 
 
+@pytest.mark.parametrize(
+    ("effect", "cluster"),
+    [("`product-api` restarts", "prod"), ("`prod-weu-2` is Failed", "prod-weu"), ("Pool `my_prod` is full", "prod")],
+)
+def test_a_name_that_only_begins_or_ends_like_the_clusters_does_not_name_it(effect: str, cluster: str) -> None:
+    assert for_cluster(effect, cluster) == f"`{cluster}`: {effect}"
+    named = f"{effect} on `{cluster.upper()}`"
+    assert for_cluster(named, cluster) == named
+
+
 def test_whether_it_is_an_error_or_a_warning_decides_what_is_claimed() -> None:
     facts = {"limit": 100, "used": 98, "needed": 8, "short": 6, "quota": "cores", "new_limit": 106, "holders": []}
     error = Finding("quota-exceeded", USAGE, ("x",), facts=facts)

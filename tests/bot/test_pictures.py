@@ -71,6 +71,10 @@ def test_the_picture_says_in_words_what_it_shows() -> None:
     )
 
 
+def test_one_other_node_is_spoken_of_as_one() -> None:
+    assert "The other node: from 50 % to 52 %." in picture("node-0", others=1).alt
+
+
 def test_there_is_none_where_no_node_is_short_of_memory_or_nothing_was_measured() -> None:
     assert memory_by_node(clear()) is None
     assert memory_by_node(found()) is None

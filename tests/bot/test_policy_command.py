@@ -52,6 +52,27 @@ def test_rules_that_could_never_hold_are_named_by_line(here: Here, policy: Path)
     assert "2 things wrong" in ran.err
 
 
+@pytest.mark.parametrize(
+    ("rule", "warned"),
+    [
+        ("approvers: [T01:U01, T01:U02], approvals: 2, requester_counts: false", True),
+        ("approvers: [T01:U01], requester_counts: false", True),
+        ("approvers: [T01:U01, T01:U02], approvals: 2", False),
+        ("approvers: [T01:U01, T01:U02, T01:U03], approvals: 2, requester_counts: false", False),
+        ("approvers: [T01:U01, S01], approvals: 2, requester_counts: false", False),
+        ("approvers: []", False),
+    ],
+)
+def test_a_rule_that_no_approver_can_make_use_of_themselves_is_right_and_warned_of(
+    here: Here, policy: Path, rule: str, warned: bool
+) -> None:
+    policy.write_text(f"fixes:\n  rules:\n    - {{clusters: ['*'], {rule}}}\n")
+    ran = here("policy", "lint")
+    said = " ".join(ran.out.split())
+    assert (ran.code, said.startswith("the policy is right")) == (0, True)
+    assert ("`fixes.rules.1`" in said and "where an approver asks, nobody else can complete it" in said) is warned
+
+
 def test_without_a_policy_there_is_nothing_to_check_and_the_default_is_told(here: Here) -> None:
     ran = here("policy", "lint")
     assert ran.code == 64

@@ -207,6 +207,7 @@ LOGS = ControlPlaneLogs(
     ("logs", "said"),
     [
         (LOGS, "etcdserver: request timed out"),
+        (LOGS, "1 error, newest first."),
         (replace(LOGS, lines=()), "No errors."),
         (replace(LOGS, lines=(), never_written=True), "nothing has arrived there yet"),
         (NotApplicable("no setting sends them"), "They could not be read: no setting sends them."),

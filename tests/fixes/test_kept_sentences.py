@@ -117,4 +117,5 @@ def test_what_slack_shows_of_a_fix_would_be_noticed() -> None:
 
 def _here(plan: Plan) -> Execution:
     note = Note(datetime(2026, 11, 18, 3, 14, 9, tzinfo=UTC), "the name resolves to 10.0.0.4")
-    return replace(Execution.begin("p1", plan), notes=(note,))
+    answer = "https://kubernetes.default.svc/ no answer within 10 s\nhttps://10.0.0.1/ 401: the way is open"
+    return replace(Execution.begin("p1", plan), notes=(note,), answer=answer if plan is LOOKING else "")

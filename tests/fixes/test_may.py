@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.fixes.may import Barrier, NotAllowed, Open, may_approve, may_be_offered, may_break_glass
+from bot.fixes.may import Barrier, NotAllowed, Open, may_approve, may_be_offered, may_break_glass, whom_to_call
 from bot.policy.file import load, read
 from bot.policy.fixes import Fixes
 from bot.policy.look import Asker
@@ -65,6 +65,30 @@ def test_the_first_rule_that_fits_counts(fixes: Fixes) -> None:
     assert isinstance(offer, Open)
     assert (offer.number, offer.rules.needed, offer.rules.lasts_ms) == (2, 2, 15 * 60_000)
     assert offer.ping == ("T01:U02", "S01")
+
+
+@pytest.mark.parametrize(
+    ("more", "approvers", "others", "quiet"),
+    [
+        ("", ("S0LEADS", "S0TEAM"), (), ()),
+        ("ping: [S0ONCALL]", (), ("S0ONCALL",), ("S0LEADS", "S0TEAM")),
+        ("ping: [S0ONCALL, S0LEADS]", ("S0LEADS",), ("S0ONCALL",), ("S0TEAM",)),
+        ("escalate: [{after_minutes: 5, ping: [S0TEAM]}]", ("S0LEADS",), (), ()),
+    ],
+)
+def test_whoever_is_called_without_being_an_approver_is_not_taken_for_one(
+    tmp_path: Path, more: str, approvers: tuple[str, ...], others: tuple[str, ...], quiet: tuple[str, ...]
+) -> None:
+    file = tmp_path / "policy.yaml"
+    file.write_text(
+        f"fixes:\n  rules:\n    - {{clusters: ['*'], approvers: [S0LEADS, S0TEAM]{', ' * bool(more)}{more}}}\n"
+    )
+    policy = load(file).fixes
+    offer = may_be_offered(policy, PLAN, THURSDAY)
+    assert isinstance(offer, Open)
+    called = whom_to_call(policy, offer, THURSDAY)
+    assert (called.approvers, called.others, called.quiet) == (approvers, others, quiet)
+    assert called.anybody_may_approve
 
 
 def test_an_empty_list_is_nobody(fixes: Fixes) -> None:

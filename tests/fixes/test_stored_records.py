@@ -70,6 +70,16 @@ def test_how_far_a_fix_was_is_read_and_written_as_it_was() -> None:
     assert here.as_json() == text
 
 
+def test_what_a_probe_has_answered_is_read_and_written_as_it_was() -> None:
+    text = (STORED / "answered.execution.json").read_text().strip()
+    here = Execution.from_json(text)
+    assert here.answer.splitlines() == [
+        "https://10.0.0.1/ no answer within 10 s",
+        "https://prod-weu/ 401: the way is open",
+    ]
+    assert here.as_json() == text
+
+
 @pytest.mark.parametrize("name", ["fixed", "stale"])
 async def test_the_chain_of_the_audit_still_holds_and_says_how_the_fix_ended(name: str) -> None:
     records = _records(name)

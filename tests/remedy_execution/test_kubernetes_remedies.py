@@ -93,5 +93,7 @@ async def test_the_probe_says_which_way_is_blocked_and_is_removed() -> None:
         said = "\n".join(one.says for one in ended.notes)
         assert "https://kubernetes.default.svc/ no answer within 10 s" in said
         assert "azmk8s.io/ 401: the way is open" in said
+        assert ended.answer in said
+        assert len(ended.answer.splitlines()) == 3
         assert stage.inside(plan.target) is None
         assert await changed(stage) == ["POST pods", "DELETE aksbot-probe"]

@@ -129,6 +129,8 @@ async def test_a_probe_says_its_answer_and_is_removed(stuck: Stage) -> None:
     ended = await stage.run(probe(stage), between=answers(stage, "Succeeded", "401 from kubernetes.default.svc"))
     assert (ended.outcome, ended.why) == (Outcome.DONE, "")
     assert any("401 from kubernetes.default.svc" in note.says for note in ended.notes)
+    assert ended.answer == "401 from kubernetes.default.svc"
+    assert Execution.from_json(ended.as_json()) == ended
     assert stage.inside(PROBE) is None
 
 

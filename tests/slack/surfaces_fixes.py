@@ -134,6 +134,11 @@ STATES: dict[str, Shown] = {
     "asked": ASKED,
     "asked-two-needed": replace(ASKED, proposal=proposal(needed=2, approvals=(word(),)), glass=("T0CONTOSO:U0ONCALL",)),
     "asked-and-escalated": replace(ASKED, called=Called(("S0APPROVERS", "S0LEADS"))),
+    "asked-and-others-called": replace(ASKED, called=Called(others=("S0ONCALL",), quiet=("S0LEADS",))),
+    "asked-and-frozen-since": Shown(
+        proposal(), now=MOMENT, barred=NotAllowed(Barrier.FROZEN, 1, freeze=Freeze(name="peak-hours"))
+    ),
+    "asked-and-the-rule-is-gone": Shown(proposal(), now=MOMENT, barred=NotAllowed(Barrier.NO_RULE)),
     "asked-high-risk": replace(ASKED, proposal=proposal(LONG)),
     "approved": Shown(proposal(state=State.APPROVED, approvals=(word(),)), now=MOMENT),
     "running": Shown(proposal(state=State.RUNNING, approvals=(word(),)), here(), now=NOW),
@@ -147,6 +152,13 @@ STATES: dict[str, Shown] = {
     ),
     "fixed": ended(End.FIXED, reasons.fixed(PLAN, VERDICT)),
     "not-fixed": ended(End.NOT_FIXED, reasons.still_there(PLAN, "UNHEALTHY, 1 cause")),
+    "answered": ended(
+        End.ANSWERED,
+        reasons.acts_failed(
+            reasons.looked("https://10.0.0.1/ no answer within 10 s\nhttps://prod-weu.azmk8s.io/ 401: the way is open"),
+            "UNHEALTHY, 1 cause",
+        ),
+    ),
     "unverified": ended(
         End.UNVERIFIED,
         reasons.not_known("the worker died before the request was answered, and it is never sent twice", ASK),
@@ -253,6 +265,7 @@ FIXES: dict[str, Surface] = {
     **{f"fix/{name}": partial(fixes_view.message, shown) for name, shown in STATES.items()},
     "fix/outcome-fixed": partial(fixes_view.outcome, STATES["fixed"].proposal),
     "fix/outcome-stale": partial(fixes_view.outcome, STATES["stale"].proposal, (FIX,)),
+    "fix/outcome-answered": partial(fixes_view.outcome, STATES["answered"].proposal),
     "fix/outcome-not-fixed": partial(fixes_view.outcome, STATES["not-fixed"].proposal, (NO_FIX,)),
     "fix/escalated": partial(
         fixes_view.escalated,

@@ -10,6 +10,7 @@ from bot.slack.fixes import view as fixes_view
 from bot.slack.fixes.buttons import APPROVE
 from bot.slack.kit import limits
 from bot.slack.kit.message import Message
+from handlers.remedy.titles import titled
 from tests.slack.reading import read
 from tests.slack.surfaces_fixes import ASKED, PLAN, PRESSED, SEVERAL, STATES, proposal
 
@@ -29,8 +30,18 @@ def asked(effect: str) -> Message:
 
 def test_the_confirmation_names_the_effect_and_how_long_it_takes() -> None:
     shown = confirmation(asked(EFFECT))
-    assert shown["title"]["text"] == "Reconcile node pool apps on prod-weu?"
+    assert shown["title"]["text"] == "prod-weu: Reconcile node pool apps?"
     assert shown["text"]["text"] == f"{EFFECT}. About 5 min. It begins as soon as it is approved."
+
+
+def test_the_confirmation_keeps_both_ends_of_the_clusters_name_and_all_of_the_title() -> None:
+    name = "aks-payments-checkout-production-westeurope-blue-green-canary-01"
+    title = titled("Relax budget {}, then go on", "checkout-service-canary-disruption-budget")
+    plan = replace(PLAN, title=title, cluster=PLAN.cluster.replace("prod-weu", name))
+    said = confirmation(fixes_view.message(replace(ASKED, proposal=proposal(plan))))["title"]["text"]
+    assert len(said) <= limits.CONFIRM_TITLE
+    assert said.startswith("aks-payments-chec")
+    assert said.endswith(f"canary-01: {title}?")
 
 
 def test_a_long_effect_is_cut_and_what_follows_it_is_not() -> None:

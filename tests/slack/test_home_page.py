@@ -113,6 +113,23 @@ def test_what_does_not_fit_is_counted() -> None:
     assert "… and 20 more" in said
 
 
+@pytest.mark.parametrize(
+    ("fleet", "said"),
+    [
+        ([_member(f"prod-{number}") for number in range(100)], ""),
+        ([_member(f"prod-{number}") for number in range(101)], "1 more does not fit into this menu"),
+        ([_member("prod", group=f"{'g' * 90}-{number}") for number in range(2)], "2 more do not fit into this menu"),
+    ],
+    ids=["as many as fit", "one too many", "alike, with ids that are too long"],
+)
+def test_clusters_that_the_menu_cannot_hold_are_told(fleet: list[FleetMember], said: str) -> None:
+    view = _shown(fleet)
+    _assert_accepted(view)
+    text = text_of(view["blocks"])
+    assert ("into this menu" in text) == bool(said)
+    assert said in text
+
+
 def test_each_cluster_in_trouble_has_its_button_and_one_that_is_not_unique_its_id() -> None:
     view = _shown([_member("twin", "Failed", group="rg-a"), _member("twin", "Failed", group="rg-b")])
     values = [block["accessory"]["value"] for block in view["blocks"] if "accessory" in block]

@@ -138,7 +138,7 @@ async def test_an_empty_list_is_nobody(start: Start, control: Control, policy: W
         await control.slash("requester", "incidents", "/aks", "check prod-weu")
         await _told(control, "requester", "no rule of the policy")
         await control.slash("requester", "incidents", "/aks", "clusters")
-        await _told(control, "requester", "none of them you may look at")
+        await _told(control, "requester", "none that you may look at")
     assert heads(control) == []
 
 

@@ -78,7 +78,8 @@ def as_markdown(cluster: str, failed: list[ErrorText], refused: list[ErrorText])
 
 def _section(known: list[ErrorText]) -> list[str]:
     shown = known[:MOST_ERRORS]
-    rest = [f"{len(known) - len(shown)} more are in `recording.json`.", ""] if len(known) > len(shown) else []
+    left = len(known) - len(shown)
+    rest = [f"{left} more {'is' if left == 1 else 'are'} in `recording.json`.", ""] if left else []
     return [line for error in shown for line in _lines(error)] + rest
 
 
@@ -87,7 +88,8 @@ def _lines(error: ErrorText) -> Iterator[str]:
     yield ""
     yield f"- resource id: `{one_line(error.about)}`"
     if error.times:
-        more = f", and {len(error.times) - MOST_TIMES} times more" if len(error.times) > MOST_TIMES else ""
+        left = len(error.times) - MOST_TIMES
+        more = f", and {'once' if left == 1 else f'{left} times'} more" if left > 0 else ""
         yield f"- at: {', '.join(error.times[:MOST_TIMES])}{more}"
     elif error.read_at:
         yield f"- as it was read at {error.read_at}"

@@ -8,6 +8,7 @@ from bot.render.clean import one_line
 from bot.render.packet.fenced import fenced
 from bot.render.packet.material import Material
 from bot.render.packet.timeline import utc
+from bot.render.verdict import count
 from handlers.evidence.azure import ManagedCluster
 from handlers.evidence.control_plane_logs import ControlPlaneLogs
 from handlers.model import NotApplicable
@@ -35,7 +36,7 @@ def _lines(logs: ControlPlaneLogs) -> Iterator[str]:
         yield "No errors."
     else:
         cut = " There are more: this is what was read." if logs.truncated else ""
-        yield f"{len(logs.lines)} errors, newest first.{cut}"
+        yield f"{count(len(logs.lines), 'error')}, newest first.{cut}"
         yield ""
         told = (f"{utc(line.at)} {line.level} {line.component} {line.pod}: {line.message}" for line in logs.lines)
         yield from fenced("\n".join(map(one_line, told)))

@@ -29,7 +29,7 @@ def memory_by_node(diagnosis: Diagnosis) -> Picture | None:
     shown = [(node, item) for node, item in kept if item["moments"] == first["moments"]][:MOST_CURVES]
     curves = [Curve(node, tuple(item["percent"])) for node, item in shown]
     if first["others"] and any(value is not None for value in first["others_percent"]):
-        label = f"Average of the other {first['others']} nodes"
+        label = f"Average of the other {first['others']} nodes" if first["others"] > 1 else "The other node"
         curves.append(Curve(label, tuple(first["others_percent"]), background=True))
     chart = Chart(
         title=f"{diagnosis.target.name}: memory by node, % of what its pods may have",

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from bot.address import Address
 from bot.checks.offered_fix import Fix
-from bot.fixes.may import Called, Open, may_be_offered, whom_to_call
+from bot.fixes.may import Called, NotAllowed, may_be_offered, whom_to_call
 from bot.fixes.proposal import Proposal, State
 from bot.fixes.store.executions import Executions
 from bot.fixes.store.proposals import Proposals
@@ -40,8 +41,13 @@ class Board:
         self._policy, self._times = policy, times
 
     async def post(self, proposal: Proposal) -> Address:
-        """The message itself, once. Those who may approve are called by it."""
-        posted, _ = await self._message_poster.once(where(proposal), MESSAGE, await self._message(proposal))
+        """The message itself, once. It calls those whom the policy calls; an edit, which rings no bell, names all who
+        may approve."""
+        shown = self._shown(proposal, await self._executions.load(proposal.id))
+        aloud = fixes_view.message(replace(shown, called=shown.called.aloud))
+        posted, new = await self._message_poster.once(where(proposal), MESSAGE, aloud)
+        if new and shown.called.quiet:
+            await self._message_poster.change_or_repeat(where(proposal), posted, MESSAGE, fixes_view.message(shown))
         return posted
 
     async def show(self, name: str) -> None:
@@ -89,16 +95,15 @@ class Board:
         message = fixes_view.message(self._shown(proposal, here))
         await self._message_poster.change_or_repeat(where(proposal), posted, MESSAGE, message)
 
-    async def _message(self, proposal: Proposal) -> Message:
-        return fixes_view.message(self._shown(proposal, await self._executions.load(proposal.id)))
-
     def _shown(self, proposal: Proposal, here: Execution | None) -> Shown:
         now = self._times.now()
         may = may_be_offered(self._policy, proposal.plan, now)
-        if proposal.state is not State.OFFERED or not isinstance(may, Open):
+        if proposal.state is not State.OFFERED:
             return Shown(proposal, here, now=now)
+        if isinstance(may, NotAllowed):
+            return Shown(proposal, here, now=now, barred=may)
         called = whom_to_call(self._policy, may, now, escalated=proposal.escalated)
-        return Shown(proposal.under(may.rules), here, called, may.rule.break_glass, now)
+        return Shown(proposal.under(may.rules), here, called, may.rule.break_glass, now=now)
 
     async def _latest(self, name: str) -> tuple[Proposal | None, Execution | None]:
         proposal = await self._proposals.load(name)

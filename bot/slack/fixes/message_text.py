@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from bot.fixes import reasons
-from bot.fixes.may import Called
+from bot.fixes.may import Called, NotAllowed
 from bot.fixes.proposal import End, Person, Proposal, State
 from bot.render.clean import one_line
 from bot.render.verdict import count
@@ -13,6 +13,7 @@ from bot.slack.fixes.text import LONGEST, Moment, Said, end_of, name, people, pe
 from bot.slack.kit import escaping, limits
 from bot.slack.kit.escaping import code, plain, span
 from handlers.remedy.plan import Plan
+from handlers.remedy.titles import shortened
 
 APPROVE, DECLINE, SHOW, GLASS, STOP, WITHDRAW = (
     "Approve",
@@ -26,7 +27,9 @@ SURE, SURE_APPROVE, SURE_STOP, BACK = "Sure?", "Yes, approve", "Yes, stop", "Bac
 
 
 def approve_what(plan: Plan) -> str:
-    return f"{plan.title} on {name(plan)}?"
+    """The cluster first; of a name that is too long both ends stay."""
+    what = f": {plan.title}?"
+    return f"{shortened(name(plan), limits.CONFIRM_TITLE - len(what))}{what}"
 
 
 def effect(plan: Plan) -> str:
@@ -46,6 +49,7 @@ SURE_TO_STOP = "What was sent goes on; no further step begins, except what puts 
 _MARKS = {
     End.FIXED: ":white_check_mark:",
     End.NOT_FIXED: ":x:",
+    End.ANSWERED: ":mag:",
     End.UNVERIFIED: ":grey_question:",
     End.STALE: ":leaves:",
     End.EXPIRED: ":hourglass:",
@@ -98,14 +102,26 @@ def may_approve(names: tuple[str, ...]) -> Said:
     return ("Who may approve: ", *people(names))
 
 
+NOBODY_CAN = "nobody can approve it now"
+
+
 def waits_for(called: Called) -> list[Said]:
-    """Whoever is named here is called."""
-    said: list[Said] = [may_approve(called.approvers)] if called.approvers else []
+    """Whoever is named here is called, if it is a new message."""
+    said: list[Said] = [("Called: ", *people(called.others))] if called.others else []
+    if called.anybody_may_approve:
+        said.append(may_approve((*called.approvers, *called.quiet)))
     if called.freeze:
-        said.append((escaping.sentence(f"{reasons.freeze_is_on(called.freeze)}: nobody can approve it now"),))
+        said.append((escaping.sentence(f"{reasons.freeze_is_on(called.freeze)}: {NOBODY_CAN}"),))
     if called.glass:
         said.append(("Who may break the glass: ", *people(called.glass)))
     return said
+
+
+def nobody_may(barred: NotAllowed | None, plan: Plan) -> Said:
+    """What has come between since it was asked for: a freeze, or another policy."""
+    return (
+        (escaping.sentence(f"{reasons.why_barred(barred, name(plan), plan.remedy)}: {NOBODY_CAN}"),) if barred else ()
+    )
 
 
 def still_waits(proposal: Proposal) -> str:
@@ -155,7 +171,7 @@ def for_the_requester(proposal: Proposal) -> Said:
 
 def broke_glass(proposal: Proposal) -> str:
     what = f"{plain(proposal.plan.title, LONGEST)} on {code(name(proposal.plan))}"
-    return f":rotating_light: *The glass is broken:* {what} runs without the approvals that the policy asks for."
+    return f":rotating_light: *Break-glass used:* {what} runs without the approvals the policy requires."
 
 
 def broke_glass_by(who: Person, reason: str) -> Said:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from bot.render.clean import one_line
 from bot.slack.fixes.text import Moment, Said, Who
 from bot.slack.kit import escaping
@@ -36,9 +38,17 @@ def _element(piece: str | Who | Moment) -> Element:
     if isinstance(piece, Who):
         return mention(piece.id)
     if isinstance(piece, Moment):
-        fallback = f"{piece.at:%H:%M} UTC"
-        return {"type": "date", "timestamp": int(piece.at.timestamp()), "format": "{time}", "fallback": fallback}
+        return _date(piece.at, "{time}", f"{piece.at:%H:%M} UTC")
     return text(_spaced(piece))
+
+
+def second(at: datetime) -> Element:
+    """To the second, in the reader's own time."""
+    return _date(at, "{time_secs}", f"{at:%H:%M:%S} UTC")
+
+
+def _date(at: datetime, shown: str, fallback: str) -> Element:
+    return {"type": "date", "timestamp": int(at.timestamp()), "format": shown, "fallback": fallback}
 
 
 def _spaced(said: str) -> str:

@@ -99,6 +99,7 @@ def person(each_person: Person | None) -> str | Who:
 END_WORDS = {
     End.FIXED: "fixed",
     End.NOT_FIXED: "not fixed",
+    End.ANSWERED: "answered",
     End.UNVERIFIED: "could not be verified",
     End.STALE: "out of date: nothing was done",
     End.EXPIRED: "expired: nothing was done",

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from bot.checks.offered_fix import Fix
-from bot.fixes.may import NOBODY, Called
+from bot.fixes.may import NOBODY, Called, NotAllowed
 from bot.fixes.proposal import End, Person, Proposal, State
 from bot.render.clean import one_line
 from bot.slack.fixes import message_text, plan_text
 from bot.slack.fixes import text as fixes_text
 from bot.slack.fixes.buttons import APPROVE, DECLINE, GLASS, SHOW, STOP, PressedFix
 from bot.slack.fixes.offer_view import under
-from bot.slack.fixes.people_view import as_text, lines
+from bot.slack.fixes.people_view import as_text, lines, second
 from bot.slack.kit import escaping, limits, sentences
 from bot.slack.kit.message import CHECK_AGAIN, Block, Message, Pressed, actions, context, section
 from bot.slack.kit.message import button as plain_button
@@ -39,6 +39,8 @@ class Shown:
     """Those whose word it waits for."""
     glass: tuple[str, ...] = ()
     """Who may break the glass; empty where nobody may."""
+    barred: NotAllowed | None = None
+    """Why nobody can approve it now, although it was offered."""
     now: datetime | None = None
 
 
@@ -93,6 +95,7 @@ def _said(shown: Shown) -> list[fixes_text.Said]:
     if proposal.state is State.OFFERED:
         said += [
             *message_text.waits_for(shown.called),
+            message_text.nobody_may(shown.barred, proposal.plan),
             message_text.open_until(datetime.fromtimestamp(proposal.expires_ms / 1000, UTC)),
         ]
     if proposal.state is State.RUNNING and proposal.cancel_by:
@@ -122,7 +125,7 @@ def _progress(shown: Shown) -> list[Block]:
     if len(steps) > first + MOST_STEPS:
         rows.append([text(sentences.more(len(steps) - first - MOST_STEPS), dim=True)])
     notes = [
-        [text(f"{note.at:%H:%M:%S} {escaping.cut(one_line(_noted(here, note.says)), _LONGEST)}", dim=True)]
+        [second(note.at), text(f" {escaping.cut(one_line(_noted(here, note.says)), _LONGEST)}", dim=True)]
         for note in here.notes[-MOST_NOTES:]
     ]
     made = rich_blocks([bullets(rows), *([bullets(notes, indent=1)] if notes else [])])

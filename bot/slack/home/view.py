@@ -98,7 +98,7 @@ def _fleet(shown: Shown) -> list[Block]:
         *(_not_well(member, number, members) for number, member in enumerate(not_well[:MOST_NOT_WELL])),
         *_more(home_text.more_in_trouble, len(not_well) - MOST_NOT_WELL),
         *_well([member for member in members if state_of(member).well]),
-        _refresh(*_menu(members)),
+        *_menu(members),
         *_taken_at(shown.taken_at),
     ]
 
@@ -129,12 +129,14 @@ def _well(members: Sequence[FleetMember]) -> list[Block]:
 
 
 def _menu(members: Sequence[FleetMember]) -> list[Block]:
-    """Any cluster can be checked from here, as far as a menu can list them."""
+    """Any cluster can be checked from here, as far as a menu can list them; how many it cannot is said."""
     options = list(islice(filter(None, (option(member, members) for member in members)), limits.OPTIONS))
+    left = _more(sentences.too_many_to_pick, len(members) - len(options))
     if not options:
-        return []
+        return [_refresh(), *left]
     placeholder = {"type": "plain_text", "text": sentences.PICK_PLACEHOLDER, "emoji": False}
-    return [{"type": "static_select", "action_id": PICK, "placeholder": placeholder, "options": options}]
+    menu = {"type": "static_select", "action_id": PICK, "placeholder": placeholder, "options": options}
+    return [_refresh(menu), *left]
 
 
 def _taken_at(moment: datetime) -> list[Block]:

@@ -13,7 +13,7 @@ WHY = {
     Why.CLUSTER: "no rule of the policy lets anybody look at it",
     Why.ACCOUNT: "the policy does not let you ask what this service account may do",
 }
-NOTHING_FOR_YOU = "There are clusters, and none of them you may look at from here."
+NOTHING_FOR_YOU = "There are clusters, but none that you may look at from here."
 ELSEWHERE = "Where you may ask about it: "
 DIRECTLY = "a direct message to me"
 

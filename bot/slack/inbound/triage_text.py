@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.render.verdict import count
 from bot.slack.kit.escaping import code, plain, sentence
 
 TITLE = "Triage"
@@ -24,7 +25,8 @@ def named(clusters: list[str]) -> str:
 
 
 def and_more(number: int) -> str:
-    return f"It names {number} more clusters; say `/aks check &lt;cluster&gt;` for those."
+    those = "that one" if number == 1 else "those"
+    return f"It names {count(number, 'more cluster')}; say `/aks check &lt;cluster&gt;` for {those}."
 
 
 def check(cluster: str) -> str:

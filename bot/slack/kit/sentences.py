@@ -286,7 +286,8 @@ def runbooks_about(words: str, number: int) -> str:
 
 
 def too_many_to_pick(number: int) -> str:
-    return f"{number} more do not fit into this menu: type `/aks check &lt;cluster&gt;` with a name or an id."
+    do = "does" if number == 1 else "do"
+    return f"{number} more {do} not fit into this menu: type `/aks check &lt;cluster&gt;` with a name or an id."
 
 
 def delayed(seconds: float) -> str:

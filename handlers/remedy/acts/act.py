@@ -143,7 +143,10 @@ class Again:
 
 @dataclass(frozen=True, slots=True)
 class Done:
+    """`answer`: what a step that only looks has learned."""
+
     says: str
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,9 @@ def _close(scene: Scene, answer: str, trouble: str) -> Again:
 
 def _ended(scene: Scene) -> Done | Stopped:
     trouble = str(scene.data.get("trouble", ""))
-    return failed(f"{trouble}; the pod is removed") if trouble else Done("the probe pod is removed")
+    if trouble:
+        return failed(f"{trouble}; the pod is removed")
+    return Done("the probe pod is removed", str(scene.data.get("answer", "")))
 
 
 def _removing(scene: Scene, pod: Mapping[str, Any]) -> Sending:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bot.app import Bot
 from bot.fixes.store.proposals import Proposals
 from bot.playground.hurried import ShortenedPauses
 from bot.store.connect import Connection
@@ -18,6 +19,14 @@ RULES = {"approvers": ["@aks-approvers", "approver"], "escalate": [{"after_minut
 
 def calls(control: Control) -> list[Message]:
     return [one for one in control.messages(CHANNEL) if "still *waits for approval*" in seen(one)]
+
+
+@pytest.mark.parametrize("rules", [{"approvers": ["approver"], "ping": ["requester"]}])
+async def test_whoever_is_only_called_is_not_said_to_be_an_approver(bot: Bot, desk: Desk, control: Control) -> None:
+    approver, requester = (control.team.person(name).id for name in ("approver", "requester"))
+    await desk.asked(reason="the pool cannot scale")
+    proposal = await desk.says("Who may approve: ")
+    assert f"Called: <@{requester}> · Who may approve: <@{approver}>" in proposal.text
 
 
 @pytest.mark.usefixtures("configured")

@@ -91,8 +91,20 @@ async def test_an_approval_of_last_night_starts_nothing_at_noon(
         ),
         ({"remedies": ["abort-*"]}, "policy does not allow it any more"),
         ({"clusters": ["prod-*"]}, "policy does not allow it any more"),
+        ({"frozen": ["always"], "freezes": [{"name": "always"}]}, "freeze “always” is on now"),
+        (
+            {"frozen": ["always"], "freezes": [{"name": "always"}], "break_glass": ["visitor"]},
+            "freeze “always” is on now",
+        ),
     ],
-    ids=["more approvals", "other approvers", "other remedies", "other clusters"],
+    ids=[
+        "more approvals",
+        "other approvers",
+        "other remedies",
+        "other clusters",
+        "frozen",
+        "frozen, but for the glass",
+    ],
 )
 async def test_a_policy_that_was_made_stricter_since_the_approval_counts(
     start: Start,
