@@ -82,7 +82,8 @@ def node_not_ready(
 ) -> Iterator[Judgement]:
     """A node is not Ready, or is not there although its machine runs or its pool wants it; why, by elimination."""
     excused = []
-    held = held_up(with_surroundings(waits, around)) if isinstance(waits, Scheduling) else {}
+    down = any(not node.is_ready for node in nodes.nodes)
+    held = held_up(with_surroundings(waits, around)) if down and isinstance(waits, Scheduling) else {}
     for node in nodes.nodes:
         if node.is_ready:
             continue
