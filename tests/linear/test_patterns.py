@@ -106,6 +106,7 @@ def patterns() -> list[Pattern]:
         kept += [searchable(one.pattern, one.unless) for one in runbook.symptoms.patterns]
         kept += [searchable(one.pattern, one.unless) for one in runbook.values.values()]
     kept += [searchable(pattern, UNLESS.get(name, "")) for name, pattern in ANYWHERE.items()]
+    gc.unfreeze()  # what is frozen is not listed
     return list({one.pattern: one for one in gc.get_objects() if isinstance(one, Pattern)}.values())
 
 
