@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Locator, Page, Request, expect
 
 _SIDEWAYS = """() => [document.scrollingElement, ...document.querySelectorAll(".scroll, .side, .modal")]
   .filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1)
@@ -56,6 +56,9 @@ _SMALL = """() => [...document.querySelectorAll("button, .field, .side li a, a.r
   .filter(([, box]) => box.width && Math.min(box.width, box.height) < 30)
   .map(([one, box]) => `${one.textContent.trim() || one.className}: ${box.width} × ${box.height}`)"""
 
+ABORTED = "net::ERR_ABORTED"
+"""A request whose page was left or closed: what it asked for is done, but its answer is not waited for."""
+
 
 class Window:
     """A browser tab used by one person."""
@@ -66,7 +69,7 @@ class Window:
         """Messages in the browser's console."""
         page.on("console", lambda said: self._heard(said.type, said.text))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("requestfailed", lambda request: self._failed(request.url))
+        page.on("requestfailed", self._failed)
 
     @property
     def channel(self) -> Locator:
@@ -120,6 +123,6 @@ class Window:
         if kind in ("error", "warning"):
             self.complaints.append(f"{kind}: {said}")
 
-    def _failed(self, url: str) -> None:
-        if not url.endswith("/changes") and "/parts" not in url:  # ends when its page is closed
-            self.complaints.append(f"failed: {url}")
+    def _failed(self, request: Request) -> None:
+        if request.failure != ABORTED:
+            self.complaints.append(f"failed: {request.url}: {request.failure}")
