@@ -35,10 +35,17 @@ class Outstanding:
         """Whether it has looked once, so that it would notice a loss."""
         return self._epoch is not None
 
-    def add(self, request: CheckRequest, priority: Priority) -> None:
+    def add(self, request: CheckRequest, priority: Priority) -> bool:
+        """Returns whether it was not known yet."""
+        is_new = request.id not in self._requests
         self._requests[request.id] = (request, priority)
         if len(self._requests) > _REMEMBERED:
             del self._requests[next(iter(self._requests))]
+        return is_new
+
+    def forget(self, request: CheckRequest) -> None:
+        """This process does it itself."""
+        self._requests.pop(request.id, None)
 
     async def watch(self, hand_in: Callable[[CheckRequest, Priority], Awaitable[object]]) -> None:
         """Until cancelled."""

@@ -161,10 +161,14 @@ class Jobs:
         self, request: CheckRequest, priority: Priority = Priority.CHECK, *, patience_s: float = 2.0
     ) -> Taken:
         """See that the request is answered. Safe to repeat: a request is answered once, however often it comes."""
+        # Before it is in the queue: the data may be lost, and that be noticed, before the queue's answer is here.
+        is_new = self.outstanding.add(request, priority)
         try:
             self.writes.must_be_taken()
             await self._open.queue.submit(Job(request.id, request, priority), patience_s=patience_s)
         except StoreAway as away:
+            if is_new:
+                self.outstanding.forget(request)
             if not self.checks.was_reported(request):
                 self._do_here(
                     request.id,
@@ -173,7 +177,6 @@ class Jobs:
                     away,
                 )
             return Taken.HERE
-        self.outstanding.add(request, priority)
         return Taken.QUEUED
 
     async def submit(self, job: Job[Any], *, patience_s: float = 2.0) -> Taken:
