@@ -115,7 +115,7 @@ def still_there(plan: Plan, verdict: str) -> str:
 def looked(answer: str) -> str:
     """`answer` has a line for each question that was asked."""
     said = "; ".join(filter(None, map(str.strip, answer.splitlines())))
-    return f"It only looks, and repairs nothing. {f'What it saw: {said}' if said else 'It has seen nothing'}"
+    return f"It only looks, and repairs nothing. {f'What it saw: {said}' if said else 'It got no answer'}"
 
 
 def unseen(plan: Plan, why: str) -> str:

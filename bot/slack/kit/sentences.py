@@ -115,7 +115,7 @@ def age(time: timedelta) -> str:
 
 
 def as_of(moment: datetime) -> str:
-    """For what is shown again later: the cluster may be another one by then."""
+    """For what is shown again later: things may have changed by then."""
     return f"as of {moment:%Y-%m-%d %H:%M} UTC"
 
 
